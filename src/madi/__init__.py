@@ -1,0 +1,76 @@
+"""madi: multibody dynamics. Bodies, joints, springs; code made for the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from madi.errors import EngineError, InputError, MadiError, ModelError, RunError, TraceError
+from madi.kernel import (
+    acos,
+    asin,
+    atan,
+    atan2,
+    ceil,
+    cos,
+    cosh,
+    exp,
+    fabs,
+    floor,
+    log,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+    where,
+)
+from madi.model.model import Model
+
+__version__ = "0.1.0"
+
+_LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run"}
+
+__all__ = [
+    "EngineError",
+    "InputError",
+    "MadiError",
+    "Model",
+    "ModelError",
+    "Run",
+    "RunError",
+    "System",
+    "TraceError",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "ceil",
+    "check",
+    "cos",
+    "cosh",
+    "exp",
+    "fabs",
+    "floor",
+    "load_run",
+    "log",
+    "simulate",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "where",
+]
+
+
+def check(model: Model) -> list[Any]:
+    """All defects of a model, each with element, problem and cure; empty when it can be built."""
+    return model.check()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'madi' has no attribute {name!r}")

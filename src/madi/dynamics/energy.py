@@ -1,0 +1,55 @@
+"""Energies and momentum of the whole system."""
+
+from __future__ import annotations
+
+from madi.dynamics.kinematics import point, to_ground
+from madi.kernel import kernel
+from madi.spatial.algebra import body_inertia, inertia_times
+
+
+@kernel
+def kinetic(model, work):
+    """1/2 sum Y^T M^ Y."""
+    Y = work.Y
+    total = 0.0
+    for i in range(1, model.n):
+        body_inertia(model, work, i)
+        y0, y1, y2, y3, y4, y5 = Y[i, 0], Y[i, 1], Y[i, 2], Y[i, 3], Y[i, 4], Y[i, 5]
+        p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, y0, y1, y2, y3, y4, y5)
+        total = total + 0.5 * (p0 * y0 + p1 * y1 + p2 * y2 + p3 * y3 + p4 * y4 + p5 * y5)
+    return total
+
+
+@kernel
+def gravity_potential(model, work):
+    """- sum m g . c, zero at the ground's origin."""
+    g = model.gravity
+    total = 0.0
+    for i in range(1, model.n):
+        f = model.frame[i]
+        x, y, z = point(work, i, model.com[i, 0], model.com[i, 1], model.com[i, 2])
+        x, y, z = to_ground(work, f, x, y, z)
+        height = g[0] * (x + work.frame_r[f, 0]) + g[1] * (y + work.frame_r[f, 1]) + g[2] * (z + work.frame_r[f, 2])
+        total = total - model.mass[i] * height
+    return total
+
+
+@kernel
+def momentum(model, work, out, at):
+    """Linear momentum and angular momentum about the ground's origin, ground axes, into out[at:at+6]."""
+    Y = work.Y
+    for j in range(6):
+        out[at + j] = 0.0
+    for i in range(1, model.n):
+        f = model.frame[i]
+        body_inertia(model, work, i)
+        p0, p1, p2, p3, p4, p5 = inertia_times(
+            work.inertia, i, Y[i, 0], Y[i, 1], Y[i, 2], Y[i, 3], Y[i, 4], Y[i, 5]
+        )
+        p0, p1, p2 = to_ground(work, f, p0, p1, p2)
+        p3, p4, p5 = to_ground(work, f, p3, p4, p5)
+        x, y, z = work.frame_r[f, 0], work.frame_r[f, 1], work.frame_r[f, 2]
+        out[at], out[at + 1], out[at + 2] = out[at] + p0, out[at + 1] + p1, out[at + 2] + p2
+        out[at + 3] = out[at + 3] + p3 + (y * p2 - z * p1)
+        out[at + 4] = out[at + 4] + p4 + (z * p0 - x * p2)
+        out[at + 5] = out[at + 5] + p5 + (x * p1 - y * p0)

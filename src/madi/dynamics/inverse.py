@@ -1,0 +1,36 @@
+"""Inverse dynamics, recursive Newton-Euler: the generalised forces that give prescribed accelerations."""
+
+from __future__ import annotations
+
+from madi.dynamics.kinematics import accelerations
+from madi.dynamics.recursive import body_terms
+from madi.kernel import kernel
+from madi.spatial.algebra import dot6, inertia_times
+
+
+@kernel
+def joint_forces(model, work):
+    """Force vector through every joint into work.W: W_i = M^ Ydot - Q^ summed over the subtree; all qdd in work."""
+    W, a = work.W, work.a
+    n = model.n
+    accelerations(model, work, work.acceleration)
+    for i in range(1, n):
+        body_terms(model, work, i)  # W = Q^ - M^ A
+        f0, f1, f2, f3, f4, f5 = inertia_times(
+            work.inertia, i, a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5]
+        )
+        W[i, 0], W[i, 1], W[i, 2] = f0 - W[i, 0], f1 - W[i, 1], f2 - W[i, 2]
+        W[i, 3], W[i, 4], W[i, 5] = f3 - W[i, 3], f4 - W[i, 4], f5 - W[i, 5]
+    for i in range(n - 1, 0, -1):
+        p = model.parent[i]
+        if p > 0:
+            for j in range(6):
+                W[p, j] = W[p, j] + W[i, j]
+
+
+@kernel
+def inverse(model, work, out):
+    """out = the generalised forces, beyond those of the model's own force elements, for the accelerations in work."""
+    joint_forces(model, work)
+    for c in range(model.nv):
+        out[c] = dot6(work.B, c, work.W, model.column_body[c]) - work.tau[c]

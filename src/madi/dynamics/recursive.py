@@ -1,0 +1,144 @@
+"""P1's recursive equations of motion: composite inertias, M qdd = P, solved without filling in.
+
+Backwards over the tree (P1 eqs. 16, 17):
+
+    K_i = M^_i + sum_c K_c,      L_i = Q^_i + sum_c (L_c - K_c D_c),      P_i = B_i^T (L_i - K_i sum_{j on path} D_j).
+
+The bracket W_i = L_i - K_i sum D_j has the recursion W_i = Q^_i - M^_i A_i + sum_c W_c with A_i = sum D_j, which spares
+one product of a composite inertia per body; L_i = W_i + K_i A_i where it is wanted.
+
+M has the sparsity of the tree: entries only between a column and its ancestors. Eliminated from the tips inwards
+(M = L^T D L) it does not fill in.
+"""
+
+from __future__ import annotations
+
+from madi.kernel import kernel
+from madi.spatial.algebra import body_inertia, dot6, force_cross, inertia_times
+
+
+@kernel
+def body_terms(model, work, i):
+    """Inertia of body i and W_i = Q^_i - M^_i A_i of the body alone; work.Q holds the applied forces on entry."""
+    Y, A, Q, W = work.Y, work.A, work.Q, work.W
+    body_inertia(model, work, i)
+    y0, y1, y2, y3, y4, y5 = Y[i, 0], Y[i, 1], Y[i, 2], Y[i, 3], Y[i, 4], Y[i, 5]
+    p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, y0, y1, y2, y3, y4, y5)
+    g0, g1, g2, g3, g4, g5 = force_cross(y0, y1, y2, y3, y4, y5, p0, p1, p2, p3, p4, p5)
+    f0, f1, f2, f3, f4, f5 = inertia_times(
+        work.inertia, i, A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5]
+    )
+    Q[i, 0], Q[i, 1], Q[i, 2] = Q[i, 0] - g0, Q[i, 1] - g1, Q[i, 2] - g2
+    Q[i, 3], Q[i, 4], Q[i, 5] = Q[i, 3] - g3, Q[i, 4] - g4, Q[i, 5] - g5
+    W[i, 0], W[i, 1], W[i, 2] = Q[i, 0] - f0, Q[i, 1] - f1, Q[i, 2] - f2
+    W[i, 3], W[i, 4], W[i, 5] = Q[i, 3] - f3, Q[i, 4] - f4, Q[i, 5] - f5
+
+
+@kernel
+def composites(model, work):
+    """K, W of every subtree and U_c = K B_c of every column."""
+    K, W = work.K, work.W
+    n = model.n
+    for i in range(1, n):
+        body_terms(model, work, i)
+        for j in range(10):
+            K[i, j] = work.inertia[i, j]
+    for i in range(n - 1, 0, -1):
+        p = model.parent[i]
+        if p > 0:
+            for j in range(10):
+                K[p, j] = K[p, j] + K[i, j]
+            for j in range(6):
+                W[p, j] = W[p, j] + W[i, j]
+        composite_columns(model, work, i)
+
+
+@kernel
+def composite_columns(model, work, i):
+    """U_c = K_i B_c of the columns of joint i."""
+    B, U = work.B, work.U
+    for c in range(model.v_at[i], model.v_end[i]):
+        u0, u1, u2, u3, u4, u5 = inertia_times(work.K, i, B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5])
+        U[c, 0], U[c, 1], U[c, 2], U[c, 3], U[c, 4], U[c, 5] = u0, u1, u2, u3, u4, u5
+
+
+@kernel
+def mass_matrix(model, work):
+    """M, full, from positions only: M_cj = B_j^T K_c B_c for j on the path of c."""
+    K, M = work.K, work.M
+    n, nv = model.n, model.nv
+    for i in range(1, n):
+        body_inertia(model, work, i)
+        for j in range(10):
+            K[i, j] = work.inertia[i, j]
+    for i in range(n - 1, 0, -1):
+        p = model.parent[i]
+        if p > 0:
+            for j in range(10):
+                K[p, j] = K[p, j] + K[i, j]
+        composite_columns(model, work, i)
+    for c in range(nv):
+        for j in range(nv):
+            M[c * nv + j] = 0.0
+    for c in range(nv):
+        j = c
+        while j >= 0:
+            M[c * nv + j] = dot6(work.B, j, work.U, c)
+            M[j * nv + c] = M[c * nv + j]
+            j = model.column_parent[j]
+
+
+@kernel
+def equations(model, work):
+    """M (lower part, free columns) and P of M qdd = P; positions, velocities, applied forces and tau are in work."""
+    M, P, nv = work.M, work.P, model.nv
+    composites(model, work)
+    for c in range(nv):
+        if model.drive[c] == -1:
+            P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
+            j = c
+            while j >= 0:
+                M[c * nv + j] = dot6(work.B, j, work.U, c)
+                j = model.free_parent[j]
+
+
+@kernel
+def solve(model, M, P, x):
+    """x of M x = P over the free columns: M = L^T D L in place, then three sweeps. Driven entries of x stay."""
+    lam = model.free_parent
+    nv = model.nv
+    for k in range(nv - 1, -1, -1):
+        if model.drive[k] != -1:
+            continue
+        x[k] = P[k]
+        inverse = 1.0 / M[k * nv + k]
+        M[k * nv + k] = inverse
+        i = lam[k]
+        while i >= 0:
+            a = M[k * nv + i] * inverse
+            j = i
+            while j >= 0:
+                M[i * nv + j] = M[i * nv + j] - a * M[k * nv + j]
+                j = lam[j]
+            M[k * nv + i] = a
+            i = lam[i]
+    for k in range(nv - 1, -1, -1):
+        if model.drive[k] == -1:
+            i = lam[k]
+            while i >= 0:
+                x[i] = x[i] - M[k * nv + i] * x[k]
+                i = lam[i]
+    for k in range(nv):
+        if model.drive[k] == -1:
+            x[k] = x[k] * M[k * nv + k]
+            i = lam[k]
+            while i >= 0:
+                x[k] = x[k] - M[k * nv + i] * x[i]
+                i = lam[i]
+
+
+@kernel
+def forward(model, work):
+    """qdd of the free columns into work.acceleration."""
+    equations(model, work)
+    solve(model, work.M, work.P, work.acceleration)

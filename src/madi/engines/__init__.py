@@ -1,0 +1,1 @@
+"""The three lives behind one contract: plain, jit, compiled."""

@@ -1,0 +1,243 @@
+"""What Numba must be told, once per process: the kernels, their mathematics, and calls by address.
+
+Importing this module imports Numba; only `jit.py` does, when the engine is first used.
+
+    int32 entry(double t, const double *q, const double *v, const double *x, double *out, const int64 *context)
+    context = addresses of the model's integers, of its reals, of the scratch array
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import intrinsic, lower_builtin, models, overload, register_jitable, register_model
+
+from madi import kernel as k
+from madi.engines.cache import cache_folder, source_hash
+from madi.signals import tape
+from madi.topology.layout import model_views, work_views
+
+# No 'nnan' and 'ninf': with them LLVM assumes there are no NaNs, and the checks for them vanish.
+OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
+INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls a kernel from Python
+
+_folder = cache_folder() / f"numba-{numba.__version__}-{source_hash()}"
+_folder.mkdir(parents=True, exist_ok=True)
+numba.config.CACHE_DIR = str(_folder)  # type: ignore[attr-defined]
+
+
+class View(types.Type):
+    """A bare pointer with a fixed inner shape: what an array looks like inside a compiled kernel.
+
+    A Numba array is a structure of some nine fields; sixty of them handed through a hundred kernels take a minute to
+    compile. A view is one pointer, its strides are constants, and negative indices do not exist.
+    """
+
+    def __init__(self, dtype: Any, inner: tuple[int, ...] = ()):
+        self.dtype = dtype
+        self.inner = inner
+        super().__init__(f"View({dtype}, {inner})")
+
+
+@register_model(View)
+class _ViewModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: View):
+        super().__init__(dmm, fe_type, dmm[fe_type.dtype].get_data_type().as_pointer())
+
+
+def _element(context: Any, builder: Any, view: View, pointer: Any, index_type: Any, index: Any) -> Any:
+    """Pointer to an element: ((i m) + j) k + l."""
+    if isinstance(index_type, types.BaseTuple):
+        parts = list(zip(index_type.types, cgutils.unpack_tuple(builder, index), strict=True))
+    else:
+        parts = [(index_type, index)]
+    numbers = [context.cast(builder, value, kind, types.intp) for kind, value in parts]
+    place = numbers[0]
+    for size, number in zip(view.inner, numbers[1:], strict=True):
+        place = builder.add(builder.mul(place, place.type(size)), number)
+    return builder.gep(pointer, [place], inbounds=True)
+
+
+def _index_fits(view: Any, index: Any) -> bool:
+    dimensions = len(index.types) if isinstance(index, types.BaseTuple) else 1
+    return isinstance(view, View) and dimensions == 1 + len(view.inner)
+
+
+@infer_global(operator.getitem)
+class _GetItem(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        view, index = args
+        return view.dtype(view, index) if _index_fits(view, index) else None
+
+
+@infer_global(operator.setitem)
+class _SetItem(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        view, index, _ = args
+        return types.none(view, index, view.dtype) if _index_fits(view, index) else None
+
+
+@lower_builtin(operator.getitem, View, types.BaseTuple)
+@lower_builtin(operator.getitem, View, types.Integer)
+def _get_item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    view, index_type = signature.args
+    return builder.load(_element(context, builder, view, args[0], index_type, args[1]))
+
+
+@lower_builtin(operator.setitem, View, types.BaseTuple, types.Any)
+@lower_builtin(operator.setitem, View, types.Integer, types.Any)
+def _set_item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    view, index_type, _ = signature.args
+    builder.store(args[2], _element(context, builder, view, args[0], index_type, args[1]))
+    return context.get_dummy_value()
+
+
+def _maker(dtype: Any, inner: tuple[int, ...]) -> Any:
+    """An intrinsic (address, elements to skip) -> View."""
+
+    @intrinsic
+    def make(typingctx, address, skip):  # type: ignore[no-untyped-def]
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+            return builder.gep(pointer, [args[1]], inbounds=True)
+
+        return View(dtype, inner)(types.intp, types.intp), generate
+
+    return make
+
+
+_MAKERS = {
+    (dtype, inner): _maker(dtype, inner)
+    for dtype, inner in [(types.int64, ()), (types.int64, (3,)), (types.float64, ())]
+    + [(types.float64, inner) for inner in ((3,), (4,), (6,), (10,), (36,), (3, 3))]
+}
+
+
+@intrinsic
+def view_address(typingctx, view):  # type: ignore[no-untyped-def]
+    """The address a view points to."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ptrtoint(args[0], ir.IntType(64))
+
+    return types.intp(view), generate
+
+
+def address(array: Any) -> int:
+    """Where the numbers of an array or view are."""
+    return int(array.ctypes.data)
+
+
+@overload(address, jit_options=INNER)
+def _address(array):  # type: ignore[no-untyped-def]
+    if isinstance(array, View):
+        return lambda array: view_address(array)
+    return lambda array: array.ctypes.data
+
+
+def _make_view(buffer: Any, inner: tuple[int, ...]) -> Any:
+    return _MAKERS[buffer.dtype, inner]
+
+
+def _call_address(builder: Any, returns: Any, args: Any) -> Any:
+    """Call the C function at args[0] with a double and pointers, given as integers."""
+    kind = ir.FunctionType(returns, [ir.DoubleType()] + [ir.IntType(64)] * (len(args) - 2))
+    return builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+
+
+@intrinsic
+def call_entry(typingctx, address, t, q, v, x, out, context):  # type: ignore[no-untyped-def]
+    """Call an entry."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _call_address(builder, ir.IntType(32), args)
+
+    return types.int32(types.intp, types.float64, *[types.intp] * 5), generate
+
+
+@intrinsic
+def call_callback(typingctx, address, t, q, v, out):  # type: ignore[no-untyped-def]
+    """Call a user's function that stayed in Python."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _call_address(builder, ir.VoidType(), args)
+        return context.get_dummy_value()
+
+    return types.void(types.intp, types.float64, *[types.intp] * 3), generate
+
+
+@overload(k.view1, jit_options=INNER)
+def _view1(buffer, start, n):  # type: ignore[no-untyped-def]
+    make = _make_view(buffer, ())
+    return lambda buffer, start, n: make(address(buffer), start)
+
+
+@overload(k.view2, jit_options=INNER, prefer_literal=True)
+def _view2(buffer, start, n, m):  # type: ignore[no-untyped-def]
+    make = _make_view(buffer, (m.literal_value,))
+    return lambda buffer, start, n, m: make(address(buffer), start)
+
+
+@overload(k.view3, jit_options=INNER, prefer_literal=True)
+def _view3(buffer, start, n, m, k):  # type: ignore[no-untyped-def]
+    make = _make_view(buffer, (m.literal_value, k.literal_value))
+    return lambda buffer, start, n, m, k: make(address(buffer), start)
+
+
+@overload(k.call, jit_options=INNER)
+def _call(function, t, q, v, x, out, context):  # type: ignore[no-untyped-def]
+    return lambda function, t, q, v, x, out, context: call_entry(
+        function, t, address(q), address(v), address(x), address(out), address(context)
+    )
+
+
+@overload(tape.call_user, jit_options=INNER)
+def _call_user(function, t, q, v, out, at):  # type: ignore[no-untyped-def]
+    return lambda function, t, q, v, out, at: call_callback(function, t, address(q), address(v), address(out) + 8 * at)
+
+
+def _one_argument(plain: Callable[[float], float]) -> Callable[[Any], Any]:
+    return lambda x: lambda x: plain(x)
+
+
+for _name, _plain in k.UNARY.items():
+    overload(getattr(k, _name), jit_options=INNER)(_one_argument(_plain))
+overload(k.atan2, jit_options=INNER)(lambda y, x: lambda y, x: math.atan2(y, x))
+overload(k.copysign, jit_options=INNER)(lambda a, b: lambda a, b: math.copysign(a, b))
+overload(k.where, jit_options=INNER)(lambda condition, a, b: lambda condition, a, b: a if condition else b)
+for _kernel in k.KERNELS:
+    register_jitable(**INNER)(_kernel)
+
+
+_reals, _ints = _MAKERS[types.float64, ()], _MAKERS[types.int64, ()]
+
+
+def compile_entry(function: Callable[..., Any]) -> Any:
+    """The C function of an entry kernel (a Numba cfunc), from the disk cache if it was made before."""
+
+    def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
+        c = _ints(context, 0)
+        ints = _ints(c[0], 0)
+        model, work = model_views(ints, _reals(c[1], 0)), work_views(ints, _reals(c[2], 0))
+        function(model, work, t, _reals(q, 0), _reals(v, 0), _reals(x, 0), _reals(out, 0))
+        return 0
+
+    signature = types.int32(types.float64, *[types.intp] * 5)
+    return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
+
+
+ARGUMENTS = {"f": types.float64, "i": types.int64, "F": types.float64[::1], "I": types.int64[::1]}
+
+
+def compile_loop(kernel: Callable[..., Any], arguments: str) -> Any:
+    """An integrator's loop (or another that runs by itself); one letter per argument gives its type."""
+    signature = types.int64(*[ARGUMENTS[letter] for letter in arguments])
+    return numba.njit(signature, cache=True, **OPTIONS)(kernel)

@@ -1,0 +1,35 @@
+"""Where compiled code is kept between processes, and what it depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def source_hash() -> str:
+    """Hash of all sources that compiled code is made from; a changed kernel must never meet old machine code."""
+    digest = hashlib.sha256(sys.version.encode())
+    root = Path(__file__).parent.parent
+    for folder in ("", "spatial", "joints", "signals", "topology", "dynamics", "forces", "engines", "integrate", "symbolic"):
+        for path in sorted((root / folder).glob("*.py")):
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def cache_folder() -> Path:
+    """$MADI_CACHE_DIR, else the user's cache folder, else a temporary one; made if it is not there."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    wanted = Path(os.environ.get("MADI_CACHE_DIR") or Path(home) / "madi")
+    try:
+        wanted.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=wanted):
+            return wanted
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="madi-"))

@@ -1,0 +1,232 @@
+"""What an engine can be asked for: the entry kernels, all with one signature.
+
+    entry(model, work, t, q, v, x, out)
+
+`x` is what the entry needs beside the state (generalised forces, or accelerations), `out` what it gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from madi.dynamics import articulated, recursive, velocity_transform
+from madi.dynamics.energy import gravity_potential, kinetic, momentum
+from madi.dynamics.inverse import inverse
+from madi.dynamics.kinematics import accelerations, point_velocity, positions, to_ground, velocities
+from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
+from madi.forces.dispatch import apply_forces
+from madi.kernel import kernel
+from madi.signals.tape import signals
+
+
+@kernel
+def take_state(model, work, t, q, v):
+    """work.q, work.v: the state, driven coordinates, rates and accelerations as prescribed at time t."""
+    for j in range(model.nq):
+        work.q[j] = q[j]
+    for c in range(model.nv):
+        work.v[c] = v[c]
+        work.acceleration[c] = 0.0
+        if model.drive[c] == -2:
+            work.v[c] = 0.0
+    signals(model, work, t, q, v)
+    for c in range(model.nv):
+        s = model.drive[c]
+        if s >= 0:
+            work.q[model.column_q[c]] = work.signal[s]
+            work.v[c] = work.signal[s + 1]
+            work.acceleration[c] = work.signal[s + 2]
+
+
+@kernel
+def forces_at(model, work, t, q, v, tau):
+    """Everything an equation of motion starts from: positions, velocities, forces."""
+    take_state(model, work, t, q, v)
+    positions(model, work, work.q)
+    velocities(model, work, work.q, work.v)
+    apply_forces(model, work, tau)
+
+
+@kernel
+def give(values, n, out):
+    """Copy the first n of `values` to `out`."""
+    for c in range(n):
+        out[c] = values[c]
+
+
+@kernel
+def forward_recursive(model, work, t, q, v, x, out):
+    """Accelerations by P1's composite recursion."""
+    forces_at(model, work, t, q, v, x)
+    recursive.forward(model, work)
+    give(work.acceleration, model.nv, out)
+
+
+@kernel
+def forward_articulated(model, work, t, q, v, x, out):
+    """Accelerations by the O(n) recursion."""
+    forces_at(model, work, t, q, v, x)
+    articulated.forward(model, work)
+    give(work.acceleration, model.nv, out)
+
+
+@kernel
+def forward_velocity_transform(model, work, t, q, v, x, out):
+    """Accelerations by P0's velocity transformation."""
+    forces_at(model, work, t, q, v, x)
+    velocity_transform.forward(model, work)
+    give(work.acceleration, model.nv, out)
+
+
+@kernel
+def inverse_dynamics(model, work, t, q, v, x, out):
+    """Generalised forces for the accelerations x, at the state as given (drives do not act)."""
+    for c in range(model.nv):
+        work.v[c] = v[c]
+        work.acceleration[c] = x[c]
+        work.P[c] = 0.0
+    for j in range(model.nq):
+        work.q[j] = q[j]
+    signals(model, work, t, q, v)
+    positions(model, work, work.q)
+    velocities(model, work, work.q, work.v)
+    apply_forces(model, work, work.P)
+    inverse(model, work, out)
+
+
+@kernel
+def mass_matrix(model, work, t, q, v, x, out):
+    """M, row by row."""
+    positions(model, work, q)
+    recursive.mass_matrix(model, work)
+    nv = model.nv
+    for c in range(nv):
+        for j in range(nv):
+            out[c * nv + j] = work.M[c * nv + j]
+
+
+@kernel
+def observe(model, work, t, q, v, x, out):
+    """Everything a result records, for the accelerations x of the free columns.
+
+    out: q, v, acceleration; kinetic energy, potential energy, power of forces, power dissipated, momentum (6);
+    for every force element its four numbers; for every body, ground axes: R (9), r, velocity of r, angular velocity (9).
+    """
+    take_state(model, work, t, q, v)
+    positions(model, work, work.q)
+    velocities(model, work, work.q, work.v)
+    nq, nv = model.nq, model.nv
+    for c in range(nv):
+        work.P[c] = 0.0
+    apply_forces(model, work, work.P)
+    for j in range(nq):
+        out[j] = work.q[j]
+    at = nq + 2 * nv
+    for c in range(nv):
+        out[nq + c] = work.v[c]
+        out[nq + nv + c] = x[c] if model.drive[c] == -1 else work.acceleration[c]
+    out[at] = kinetic(model, work)
+    out[at + 1] = gravity_potential(model, work)
+    out[at + 2] = 0.0
+    out[at + 3] = 0.0
+    for e in range(model.ne):
+        out[at + 1] = out[at + 1] + work.force[e, 1]
+        out[at + 2] = out[at + 2] + work.force[e, 2]
+        out[at + 3] = out[at + 3] + work.force[e, 3]
+    momentum(model, work, out, at + 4)
+    at = at + 10
+    for e in range(model.ne):
+        for j in range(4):
+            out[at + 4 * e + j] = work.force[e, j]
+    at = at + 4 * model.ne
+    for i in range(1, model.n):
+        body_pose_out(model, work, i, out, at)
+        at = at + 18
+
+
+@kernel
+def body_pose_out(model, work, i, out, at):
+    """Internal frame of body i in the ground: R by rows, r, velocity of r, angular velocity."""
+    f, R = model.frame[i], work.R
+    for k in range(3):
+        a, b, c = to_ground(work, f, R[i, 0, k], R[i, 1, k], R[i, 2, k])
+        out[at + k], out[at + 3 + k], out[at + 6 + k] = a, b, c
+    x, y, z = work.r[i, 0], work.r[i, 1], work.r[i, 2]
+    u, v, w = point_velocity(work, i, x, y, z)
+    x, y, z = to_ground(work, f, x, y, z)
+    out[at + 9], out[at + 10], out[at + 11] = x + work.frame_r[f, 0], y + work.frame_r[f, 1], z + work.frame_r[f, 2]
+    out[at + 12], out[at + 13], out[at + 14] = to_ground(work, f, u, v, w)
+    out[at + 15], out[at + 16], out[at + 17] = to_ground(work, f, work.Y[i, 3], work.Y[i, 4], work.Y[i, 5])
+
+
+@kernel
+def loads_at(model, work, t, q, v, qdd):
+    """All that P1's steps 1-6 leave behind: composites, and accelerations for the given qdd."""
+    take_state(model, work, t, q, v)
+    for c in range(model.nv):
+        if model.drive[c] == -1:
+            work.acceleration[c] = qdd[c]
+        work.P[c] = 0.0
+    positions(model, work, work.q)
+    velocities(model, work, work.q, work.v)
+    apply_forces(model, work, work.P)
+    recursive.composites(model, work)
+    accelerations(model, work, work.acceleration)
+
+
+@kernel
+def loads(model, work, t, q, v, x, out):
+    """x: accelerations, the number of joints asked for, their bodies. out: force, moment at the joint, for each joint,
+    then the generalised driving force B^T R of every column of those joints."""
+    loads_at(model, work, t, q, v, x)
+    nv = model.nv
+    count = int(x[nv])
+    driving = 6 * count
+    for k in range(count):
+        i = int(x[nv + 1 + k])
+        reaction(model, work, i, work.acceleration, work.joint_a)
+        for c in range(model.v_at[i], model.v_end[i]):
+            out[driving] = (
+                work.B[c, 0] * work.joint_a[0]
+                + work.B[c, 1] * work.joint_a[1]
+                + work.B[c, 2] * work.joint_a[2]
+                + work.B[c, 3] * work.joint_a[3]
+                + work.B[c, 4] * work.joint_a[4]
+                + work.B[c, 5] * work.joint_a[5]
+            )
+            driving += 1
+        at_joint(model, work, i, work.joint_a, out, 6 * k)
+
+
+@kernel
+def loads_newton_euler(model, work, t, q, v, x, out):
+    """As `loads`, without driving forces, by the classical recursion (P1 eq. 28)."""
+    loads_at(model, work, t, q, v, x)
+    nv = model.nv
+    for k in range(int(x[nv])):
+        i = int(x[nv + 1 + k])
+        reaction_newton_euler(model, work, i, work.joint_a)
+        at_joint(model, work, i, work.joint_a, out, 6 * k)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry kernel and the sizes of x and out, as functions of (nq, nv, n bodies with ground, force elements)."""
+
+    function: Callable[..., Any]
+    out: Callable[[int, int, int, int], int]
+
+
+FORMULATIONS = ("recursive", "articulated", "velocity-transform")
+ENTRIES: dict[str, Entry] = {
+    "recursive": Entry(forward_recursive, lambda nq, nv, n, ne: nv),
+    "articulated": Entry(forward_articulated, lambda nq, nv, n, ne: nv),
+    "velocity-transform": Entry(forward_velocity_transform, lambda nq, nv, n, ne: nv),
+    "inverse": Entry(inverse_dynamics, lambda nq, nv, n, ne: nv),
+    "mass-matrix": Entry(mass_matrix, lambda nq, nv, n, ne: nv * nv),
+    "observe": Entry(observe, lambda nq, nv, n, ne: nq + 2 * nv + 10 + 4 * ne + 18 * (n - 1)),
+    "loads": Entry(loads, lambda nq, nv, n, ne: 0),
+    "loads-newton-euler": Entry(loads_newton_euler, lambda nq, nv, n, ne: 0),
+}

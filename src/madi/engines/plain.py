@@ -1,0 +1,43 @@
+"""The first life: kernels as plain Python. Slow; for debugging and as the reference in tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from madi.engines.entries import ENTRIES
+from madi.topology.layout import Layout, model_views, work_views
+
+
+class PlainEngine:
+    """Evaluates entry kernels by calling them."""
+
+    name = "plain"
+
+    def __init__(self, layout: Layout):
+        self.layout = layout
+        self.model = model_views(layout.ints, layout.reals)
+        self.work = work_views(layout.ints, np.zeros(layout.work_size()))
+
+    def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
+        """One evaluation; a fresh array of `size` numbers."""
+        out = np.zeros(size)
+        with np.errstate(all="ignore"):
+            ENTRIES[entry].function(self.model, self.work, t, q, v, x, out)
+        return out
+
+    def function(self, entry: str) -> tuple[Callable[..., int], np.ndarray]:
+        """For `kernel.call`: a Python callable and its context."""
+        kernel = ENTRIES[entry].function
+
+        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray, context: Any) -> int:
+            kernel(self.model, self.work, t, q, v, x, out)
+            return 0
+
+        return call, np.zeros(3, dtype=np.int64)
+
+    def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
+        """An integrator's loop, as it is."""
+        return kernel

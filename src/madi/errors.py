@@ -1,0 +1,54 @@
+"""Errors that name the element and the cure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One defect of a model: where, what, and what to do about it."""
+
+    element: str
+    problem: str
+    cure: str
+    severity: str = "error"
+
+    def __str__(self) -> str:
+        return f"{self.element}: {self.problem}. {self.cure}"
+
+
+class MadiError(Exception):
+    """Base of every error madi raises on purpose."""
+
+
+class ModelError(MadiError):
+    """The model cannot be built; `findings` lists every defect that was found, not only the first."""
+
+    def __init__(self, model: str, findings: list[Finding]):
+        self.model = model
+        self.findings = findings
+        count = "1 defect" if len(findings) == 1 else f"{len(findings)} defects"
+        lines = "\n".join(f"  - {finding}" for finding in findings)
+        super().__init__(f"model {model!r} cannot be built, {count}:\n{lines}")
+
+
+class InputError(MadiError, ValueError):
+    """A call's argument is wrong: its name, what was given, what is accepted."""
+
+
+class EngineError(MadiError):
+    """The engine asked for cannot serve this model or this machine."""
+
+
+class TraceError(EngineError):
+    """A user's function cannot be traced with symbols."""
+
+
+class RunError(MadiError):
+    """A run stopped early. `run` holds what was computed until then (or None)."""
+
+    def __init__(self, message: str, run: Any = None):
+        super().__init__(message)
+        self.run = run

@@ -1,0 +1,25 @@
+"""Spring and damper on one coordinate of a joint: torsional on an angle, linear on a slide.
+
+tau = -k (q - q0) - c v;  potential k (q - q0)^2 / 2, dissipated power c v^2.
+"""
+
+from __future__ import annotations
+
+from madi.forces.kind import ForceKind
+from madi.kernel import kernel
+
+KIND = ForceKind("joint_spring", code=1, parameters=("stiffness", "damping", "rest"), value="torque", unit="N m")
+
+
+@kernel
+def apply(model, work, e):
+    """Add to the generalised force of the column."""
+    c, s = model.force_a[e], model.force_at[e]
+    k, d = model.parameter[s], model.parameter[s + 1]
+    x, v = work.q[model.column_q[c]] - model.parameter[s + 2], work.v[c]
+    f = -k * x - d * v
+    work.tau[c] = work.tau[c] + f
+    work.force[e, 0] = f
+    work.force[e, 1] = 0.5 * k * x * x
+    work.force[e, 2] = f * v
+    work.force[e, 3] = d * v * v

@@ -1,0 +1,20 @@
+"""A generalised force on one coordinate of a joint (torque on an angle, force on a slide): constant or a function."""
+
+from __future__ import annotations
+
+from madi.forces.kind import ForceKind
+from madi.kernel import kernel
+
+KIND = ForceKind("joint_torque", code=4, signals=1, value="torque", unit="N m")
+
+
+@kernel
+def apply(model, work, e):
+    """Add to the generalised force of the column."""
+    c = model.force_a[e]
+    f = work.signal[model.force_signal[e]]
+    work.tau[c] = work.tau[c] + f
+    work.force[e, 0] = f
+    work.force[e, 1] = 0.0
+    work.force[e, 2] = f * work.v[c]
+    work.force[e, 3] = 0.0

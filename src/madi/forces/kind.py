@@ -1,0 +1,55 @@
+"""What a force element tells the rest of the package about itself, and what its kernels share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from madi.dynamics.kinematics import from_ground, point, point_velocity, to_ground
+from madi.kernel import kernel
+
+
+@dataclass(frozen=True)
+class ForceKind:
+    """Name, integer code, names of the reals it reads, and how many signals (functions of time and state) it reads."""
+
+    name: str
+    code: int
+    parameters: tuple[str, ...] = ()
+    signals: int = 0
+    value: str = ""  # what work.force[e, 0] is
+    unit: str = "N"
+
+
+@kernel
+def point_state(model, work, i, s, common):
+    """Position and velocity of the point parameter[s:s+3] of body i, in the reference frame (common) or the ground."""
+    p = model.parameter
+    x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
+    u, v, w = point_velocity(work, i, x, y, z)
+    if not common:
+        f = model.frame[i]
+        x, y, z = to_ground(work, f, x, y, z)
+        x, y, z = x + work.frame_r[f, 0], y + work.frame_r[f, 1], z + work.frame_r[f, 2]
+        u, v, w = to_ground(work, f, u, v, w)
+    return x, y, z, u, v, w
+
+
+@kernel
+def add_force(work, i, x, y, z, f0, f1, f2):
+    """Add a force at the reference coordinates (x, y, z), in reference axes, to body i."""
+    Q = work.Q
+    Q[i, 0], Q[i, 1], Q[i, 2] = Q[i, 0] + f0, Q[i, 1] + f1, Q[i, 2] + f2
+    Q[i, 3] = Q[i, 3] + (y * f2 - z * f1)
+    Q[i, 4] = Q[i, 4] + (z * f0 - x * f2)
+    Q[i, 5] = Q[i, 5] + (x * f1 - y * f0)
+
+
+@kernel
+def add_force_at(model, work, i, s, f0, f1, f2, common):
+    """Add a force at the point parameter[s:s+3] of body i; its axes are the ground's unless `common`."""
+    p = model.parameter
+    if i > 0:
+        if not common:
+            f0, f1, f2 = from_ground(work, model.frame[i], f0, f1, f2)
+        x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
+        add_force(work, i, x, y, z, f0, f1, f2)

@@ -1,0 +1,167 @@
+"""The contract of all integrators.
+
+The unknowns of one step are x = (theta, v): speeds v, and `theta` the coordinates of a chart at the step's first point
+q_n (joints/dispatch.py), where theta = 0. In it every method is its textbook self; the step ends with q_{n+1} = q_n moved
+by theta. So rotations are stepped on the manifold: a unit quaternion stays one, and a steady turn is exact.
+
+A method is a loop kernel with the arguments of `LOOP` (below), resumable: it returns after `limit` steps (PAUSED), when all
+outputs are written (DONE), or with a failure, and everything it must remember is in `state` and `count`.
+Driven coordinates are prescribed inside the system function; what the integrator carries for them is not used.
+
+    state  = t, step size, start, end, then whatever the method keeps
+    count  = next output, evaluations, accepted steps, rejected steps, started, then whatever the method keeps
+    option = rtol, atol, largest step, first step (0: choose), order, step of fixed-step methods
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from madi.joints.dispatch import chart_rate, quaternion_at, retract
+from madi.kernel import call, kernel, view1
+
+DONE, PAUSED, NOT_FINITE, STEP_TOO_SMALL = 0, 1, 2, 3
+NEXT, EVALUATIONS, ACCEPTED, REJECTED, STARTED, ORDER, STORED, SINCE = range(8)  # count[...]
+TIME, STEP, START, END = range(4)  # state[...]
+RTOL, ATOL, MAX_STEP, FIRST_STEP, WANTED_ORDER, FIXED_STEP = range(6)  # option[...]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: its loop, nominal order, whether it chooses its steps, and the length of state and buffer it needs."""
+
+    name: str
+    loop: Callable[..., int]
+    order: int
+    adaptive: bool
+    state: Callable[[int, int], int]  # of (nq, nv)
+    buffer: Callable[[int, int], int]
+    fixed_too: bool = False  # adaptive, but takes a fixed step when one is given
+
+
+@kernel
+def derivative(function, context, model, t, q0, x, dx, scratch):
+    """dx = x' at x = (theta, v) in the chart at q0. scratch: nq + nv numbers, the last nv zero (tau)."""
+    nq, nv = model.nq, model.nv
+    q, tau = view1(scratch, 0, nq), view1(scratch, nq, nv)
+    theta, v = view1(x, 0, nv), view1(x, nv, nv)
+    retract(model, q0, theta, q)
+    call(function, t, q, v, tau, view1(dx, nv, nv), context)
+    chart_rate(model, theta, v, view1(dx, 0, nv))
+
+
+@kernel
+def derivative_here(function, context, model, t, q, v, dx, scratch):
+    """dx at the chart's own origin: theta' = v."""
+    nq, nv = model.nq, model.nv
+    for c in range(nv):
+        dx[c] = v[c]
+    call(function, t, q, v, view1(scratch, nq, nv), view1(dx, nv, nv), context)
+
+
+@kernel
+def all_finite(x, n):
+    """Whether n numbers are finite: their sum times zero is zero."""
+    total = 0.0
+    for j in range(n):
+        total += 0.0 * x[j]
+    return total == 0.0
+
+
+@kernel
+def start_step(v, nv, x):
+    """x = (0, v)."""
+    for c in range(nv):
+        x[c] = 0.0
+        x[nv + c] = v[c]
+
+
+@kernel
+def write(model, k, q, v, Q, V):
+    """Output k is the state (q, v)."""
+    for j in range(model.nq):
+        Q[k * model.nq + j] = q[j]
+    for c in range(model.nv):
+        V[k * model.nv + c] = v[c]
+
+
+@kernel
+def hermite_outputs(model, times, n_times, count, t0, h, q0, x0, d0, x1, d1, q1, Q, V, scratch):
+    """Write all outputs up to t0 + h: the end itself, or a cubic through both ends of x and x' in between."""
+    nv = model.nv
+    tiny = 1e-9 * h
+    theta = view1(scratch, 0, 2 * nv)
+    q = view1(scratch, 2 * nv, model.nq)
+    while count[NEXT] < n_times and times[count[NEXT]] <= t0 + h + tiny:
+        k = count[NEXT]
+        s = (times[k] - t0) / h
+        if s >= 1.0 - 1e-9:
+            write(model, k, q1, view1(x1, nv, nv), Q, V)
+        else:
+            a, b = (1.0 + 2.0 * s) * (1.0 - s) * (1.0 - s), s * (1.0 - s) * (1.0 - s) * h
+            c, d = s * s * (3.0 - 2.0 * s), s * s * (s - 1.0) * h
+            for j in range(2 * nv):
+                theta[j] = a * x0[j] + b * d0[j] + c * x1[j] + d * d1[j]
+            retract(model, q0, theta, q)
+            write(model, k, q, view1(theta, nv, nv), Q, V)
+        count[NEXT] = k + 1
+
+
+@kernel
+def magnitudes(model, q, out):
+    """For every column the size of its coordinate, which relative tolerances refer to; 1 for rotations."""
+    for i in range(1, model.n):
+        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
+        for j in range(model.v_end[i] - l):
+            if at >= 0 and j >= at:
+                out[l + j] = 1.0
+            else:
+                out[l + j] = abs(q[k + j])
+
+
+@kernel
+def error_norm(model, error, scale, rtol, atol):
+    """Root mean square of error / (atol + rtol scale) over x = (theta, v)."""
+    n = 2 * model.nv
+    total = 0.0
+    for j in range(n):
+        e = error[j] / (atol + rtol * scale[j])
+        total += e * e
+    return (total / n) ** 0.5
+
+
+@kernel
+def scales(model, q, v, scale):
+    """Sizes of x: coordinates, then speeds."""
+    magnitudes(model, q, scale)
+    for c in range(model.nv):
+        scale[model.nv + c] = abs(v[c])
+
+
+@kernel
+def first_step(function, context, model, t, span, q, v, d0, scale, x, dx, scratch, order, rtol, atol):
+    """A first step from the sizes of x, x' and x'' (Hairer, Norsett, Wanner: Solving ODEs I, II.4)."""
+    n = 2 * model.nv
+    size, rate = 0.0, 0.0
+    for j in range(n):
+        w = 1.0 / (atol + rtol * scale[j])
+        size += (scale[j] * w) ** 2
+        rate += (d0[j] * w) ** 2
+    size, rate = (size / n) ** 0.5, (rate / n) ** 0.5
+    h = 1e-6 if size < 1e-5 or rate < 1e-5 else 0.01 * size / rate
+    h = min(h, span)
+    start_step(v, model.nv, x)
+    for j in range(n):
+        x[j] = x[j] + h * d0[j]
+    derivative(function, context, model, t + h, q, x, dx, scratch)
+    curve = 0.0
+    for j in range(n):
+        w = 1.0 / (atol + rtol * scale[j])
+        curve += ((dx[j] - d0[j]) * w) ** 2
+    curve = (curve / n) ** 0.5 / h
+    big = max(rate, curve)
+    step = max(1e-6, 1e-3 * h) if big <= 1e-15 else (0.01 / big) ** (1.0 / (order + 1.0))
+    return min(100.0 * h, step, span)
+
+
+LOOP = "iIIFFFFFIFFii"  # types of a loop's arguments: i, f numbers, I, F arrays; integers and reals

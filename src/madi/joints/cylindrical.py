@@ -1,0 +1,30 @@
+"""Cylindrical: the child slides along the joint's z axis and turns about it."""
+
+from madi.joints.kind import JointKind
+from madi.kernel import cos, kernel, sin
+
+KIND = JointKind(
+    "cylindrical", code=4, weight=2.0, coordinates=("z", "angle"), speeds=("z", "angle"), units=("m", "rad")
+)
+
+
+@kernel
+def pose(q, k, R, p):
+    """Turn by the angle, slide by z."""
+    c, s = cos(q[k + 1]), sin(q[k + 1])
+    R[0, 0], R[0, 1], R[0, 2] = c, -s, 0.0
+    R[1, 0], R[1, 1], R[1, 2] = s, c, 0.0
+    R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, 1.0
+    p[0], p[1], p[2] = 0.0, 0.0, q[k]
+
+
+@kernel
+def subspace(q, k, R, p, S):
+    """A slide and a turn, both constant."""
+    S[0, 2] = 1.0
+    S[1, 5] = 1.0
+
+
+@kernel
+def bias(q, k, v, l, b):
+    """The columns are constant."""

@@ -1,0 +1,309 @@
+"""The only place that asks which type a joint is.
+
+A joint connects frame F on the drawn parent to a frame on the drawn child; the joint files give, in F's axes and about
+F's origin, the pose `(R, p)` of the child's frame, the columns `S` of the relative motion and `S° v`, the part of their
+rate that an observer on F sees. The tree may walk the joint against its drawn direction (`reverse`): then F sits on the
+tree's child, the pose is inverted and the columns change sign. Along either direction, with `Y` of the tree's parent,
+
+    B = ± X_F S,    D = Y x (B v) ± X_F (S° v)                                                       (P1 eqs. 6-9).
+
+One-axis joints (revolute, prismatic, screw) are met in nearly every body, so they have a path of their own; against their
+drawn direction they need no sign, because `topology` turns their z axis around.
+"""
+
+from __future__ import annotations
+
+from madi.joints import cylindrical, fixed, free, planar, prismatic, revolute, screw, spherical, universal
+from madi.kernel import cos, kernel, sin
+from madi.spatial.rotation import (
+    quaternion_exp,
+    quaternion_log,
+    quaternion_product,
+    quaternion_to_matrix,
+    rotation_rate,
+    turn_by_quaternion,
+)
+
+REVOLUTE = revolute.KIND.code
+PRISMATIC = prismatic.KIND.code
+SCREW = screw.KIND.code  # codes up to here are one-axis joints
+FIXED = fixed.KIND.code
+CYLINDRICAL = cylindrical.KIND.code
+UNIVERSAL = universal.KIND.code
+SPHERICAL = spherical.KIND.code
+PLANAR = planar.KIND.code
+FREE = free.KIND.code
+BASE = 9  # a free joint whose child carries the reference frame (P4's chassis-local frame)
+
+
+@kernel
+def axis_motion(code, x, pitch):
+    """(turn, slide) of a one-axis joint and their rates by its coordinate."""
+    if code == REVOLUTE:
+        return revolute.motion(x, pitch)
+    if code == PRISMATIC:
+        return prismatic.motion(x, pitch)
+    return screw.motion(x, pitch)
+
+
+@kernel
+def local_pose(code, q, k, R, p):
+    """Pose of the child's joint frame in F, for the joints with another number of coordinates than one."""
+    if code == FIXED:
+        fixed.pose(q, k, R, p)
+    elif code == CYLINDRICAL:
+        cylindrical.pose(q, k, R, p)
+    elif code == UNIVERSAL:
+        universal.pose(q, k, R, p)
+    elif code == SPHERICAL:
+        spherical.pose(q, k, R, p)
+    elif code == PLANAR:
+        planar.pose(q, k, R, p)
+    else:
+        free.pose(q, k, R, p)
+
+
+@kernel
+def local_subspace(code, q, k, R, p, S):
+    """Rows of S: the columns of the relative motion, in F."""
+    for c in range(6):
+        for j in range(6):
+            S[c, j] = 0.0
+    if code == CYLINDRICAL:
+        cylindrical.subspace(q, k, R, p, S)
+    elif code == UNIVERSAL:
+        universal.subspace(q, k, R, p, S)
+    elif code == SPHERICAL:
+        spherical.subspace(q, k, R, p, S)
+    elif code == PLANAR:
+        planar.subspace(q, k, R, p, S)
+    elif code == FREE:
+        free.subspace(q, k, R, p, S)
+
+
+@kernel
+def local_bias(code, q, k, v, l, b):
+    """S° v, in F."""
+    for j in range(6):
+        b[j] = 0.0
+    if code == UNIVERSAL:
+        universal.bias(q, k, v, l, b)
+    elif code == PLANAR:
+        planar.bias(q, k, v, l, b)
+
+
+@kernel
+def has_bias(code):
+    """Whether S° v can be other than zero."""
+    return code == UNIVERSAL or code == PLANAR
+
+
+@kernel
+def place(model, work, i, q):
+    """Pose of body i and the columns of its joint, in the reference frame, from the pose of its parent."""
+    code = model.code[i]
+    if code <= SCREW:
+        place_axis_joint(model, work, i, q)
+    elif code == BASE:
+        place_base(model, work, i, q)
+    else:
+        place_joint(model, work, i, q)
+
+
+@kernel
+def place_axis_joint(model, work, i, q):
+    """A one-axis joint: B = (turn' (r x z) + slide' z, turn' z)."""
+    R, r, C, d, B = work.R, work.r, model.C, model.d, work.B
+    parent, code, l = model.parent[i], model.code[i], model.v_at[i]
+    turn, slide, turn_rate, slide_rate = axis_motion(code, q[model.q_at[i]], model.pitch[i])
+    c, s = 1.0, 0.0
+    if code != PRISMATIC:
+        c, s = cos(turn), sin(turn)
+    for j in range(3):
+        p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
+        x = p0 * C[i, 0, 0] + p1 * C[i, 1, 0] + p2 * C[i, 2, 0]
+        y = p0 * C[i, 0, 1] + p1 * C[i, 1, 1] + p2 * C[i, 2, 1]
+        z = p0 * C[i, 0, 2] + p1 * C[i, 1, 2] + p2 * C[i, 2, 2]
+        R[i, j, 0] = c * x + s * y
+        R[i, j, 1] = c * y - s * x
+        R[i, j, 2] = z
+        r[i, j] = r[parent, j] + p0 * d[i, 0] + p1 * d[i, 1] + p2 * d[i, 2] + slide * z
+    z0, z1, z2 = R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]
+    x0, x1, x2 = r[i, 0], r[i, 1], r[i, 2]
+    B[l, 0] = turn_rate * (x1 * z2 - x2 * z1) + slide_rate * z0
+    B[l, 1] = turn_rate * (x2 * z0 - x0 * z2) + slide_rate * z1
+    B[l, 2] = turn_rate * (x0 * z1 - x1 * z0) + slide_rate * z2
+    B[l, 3] = turn_rate * z0
+    B[l, 4] = turn_rate * z1
+    B[l, 5] = turn_rate * z2
+
+
+@kernel
+def place_base(model, work, i, q):
+    """The reference frame rides on body i: its pose there is the identity and B is 1; the frame's pose is in q."""
+    R, r, B, C, d = work.R, work.r, work.B, model.C, model.d
+    k, l, f = model.q_at[i], model.v_at[i], model.frame[i]
+    quaternion_to_matrix(q, k + 3, work.joint_R)
+    for j in range(3):
+        for c in range(3):
+            R[i, j, c] = 1.0 if j == c else 0.0
+            work.frame_R[f, j, c] = (
+                C[i, j, 0] * work.joint_R[0, c] + C[i, j, 1] * work.joint_R[1, c] + C[i, j, 2] * work.joint_R[2, c]
+            )
+        r[i, j] = 0.0
+        work.frame_r[f, j] = d[i, j] + C[i, j, 0] * q[k] + C[i, j, 1] * q[k + 1] + C[i, j, 2] * q[k + 2]
+    for c in range(6):
+        for j in range(6):
+            B[l + c, j] = 1.0 if c == j else 0.0
+
+
+@kernel
+def joint_frame_axes(model, work, i, j):
+    """Row j of the rotation of F in the reference frame (bodies of joint i placed already)."""
+    R, C, parent = work.R, model.C, model.parent[i]
+    if model.reverse[i] == 1:
+        return R[i, j, 0], R[i, j, 1], R[i, j, 2]
+    p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
+    return (
+        p0 * C[i, 0, 0] + p1 * C[i, 1, 0] + p2 * C[i, 2, 0],
+        p0 * C[i, 0, 1] + p1 * C[i, 1, 1] + p2 * C[i, 2, 1],
+        p0 * C[i, 0, 2] + p1 * C[i, 1, 2] + p2 * C[i, 2, 2],
+    )
+
+
+@kernel
+def place_joint(model, work, i, q):
+    """Any joint of several coordinates (or none), walked either way."""
+    R, r, C, d, B = work.R, work.r, model.C, model.d, work.B
+    A, p, S = work.joint_R, work.joint_p, work.joint_S
+    parent, code, k, l = model.parent[i], model.code[i], model.q_at[i], model.v_at[i]
+    local_pose(code, q, k, A, p)
+    reverse = model.reverse[i] == 1
+    sign = -1.0 if reverse else 1.0
+    for j in range(3):
+        p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
+        x = p0 * C[i, 0, 0] + p1 * C[i, 1, 0] + p2 * C[i, 2, 0]
+        y = p0 * C[i, 0, 1] + p1 * C[i, 1, 1] + p2 * C[i, 2, 1]
+        z = p0 * C[i, 0, 2] + p1 * C[i, 1, 2] + p2 * C[i, 2, 2]
+        o = r[parent, j] + p0 * d[i, 0] + p1 * d[i, 1] + p2 * d[i, 2]
+        if reverse:  # F = G T^-1
+            a = x * A[0, 0] + y * A[0, 1] + z * A[0, 2]
+            b = x * A[1, 0] + y * A[1, 1] + z * A[1, 2]
+            c = x * A[2, 0] + y * A[2, 1] + z * A[2, 2]
+            r[i, j] = o - (a * p[0] + b * p[1] + c * p[2])
+            work.joint_o[j] = r[i, j]
+        else:
+            a = x * A[0, 0] + y * A[1, 0] + z * A[2, 0]
+            b = x * A[0, 1] + y * A[1, 1] + z * A[2, 1]
+            c = x * A[0, 2] + y * A[1, 2] + z * A[2, 2]
+            r[i, j] = o + x * p[0] + y * p[1] + z * p[2]
+            work.joint_o[j] = o
+        R[i, j, 0], R[i, j, 1], R[i, j, 2] = a, b, c
+    local_subspace(code, q, k, A, p, S)
+    o = work.joint_o
+    for c in range(model.v_end[i] - l):
+        for j in range(3):
+            x, y, z = joint_frame_axes(model, work, i, j)
+            B[l + c, j] = sign * (x * S[c, 0] + y * S[c, 1] + z * S[c, 2])
+            B[l + c, 3 + j] = sign * (x * S[c, 3] + y * S[c, 4] + z * S[c, 5])
+        w0, w1, w2 = B[l + c, 3], B[l + c, 4], B[l + c, 5]
+        B[l + c, 0] = B[l + c, 0] + (o[1] * w2 - o[2] * w1)
+        B[l + c, 1] = B[l + c, 1] + (o[2] * w0 - o[0] * w2)
+        B[l + c, 2] = B[l + c, 2] + (o[0] * w1 - o[1] * w0)
+
+
+@kernel
+def bias(model, work, i, q, v):
+    """± X_F (S° v) of joint i, about the reference origin."""
+    b = work.joint_b
+    local_bias(model.code[i], q, model.q_at[i], v, model.v_at[i], b)
+    sign = -1.0 if model.reverse[i] == 1 else 1.0
+    a, o = work.joint_a, work.joint_o
+    parent, d = model.parent[i], model.d
+    for j in range(3):
+        x, y, z = joint_frame_axes(model, work, i, j)
+        a[j] = sign * (x * b[0] + y * b[1] + z * b[2])
+        a[3 + j] = sign * (x * b[3] + y * b[4] + z * b[5])
+        if model.reverse[i] == 1:
+            o[j] = work.r[i, j]
+        else:
+            p0, p1, p2 = work.R[parent, j, 0], work.R[parent, j, 1], work.R[parent, j, 2]
+            o[j] = work.r[parent, j] + p0 * d[i, 0] + p1 * d[i, 1] + p2 * d[i, 2]
+    return (
+        a[0] + (o[1] * a[5] - o[2] * a[4]),
+        a[1] + (o[2] * a[3] - o[0] * a[5]),
+        a[2] + (o[0] * a[4] - o[1] * a[3]),
+        a[3],
+        a[4],
+        a[5],
+    )
+
+
+# ---- coordinates and speeds: charts of the configuration space ------------------------------------------------------
+
+
+@kernel
+def quaternion_at(code):
+    """Where in a joint's coordinates its unit quaternion starts, -1 if it has none."""
+    if code == SPHERICAL:
+        return 0
+    if code == FREE or code == BASE:
+        return 3
+    return -1
+
+
+@kernel
+def retract(model, q0, theta, q):
+    """q = q0 moved by `theta`, one number for each speed: sums, and A0 exp(theta~) for rotations."""
+    for i in range(1, model.n):
+        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
+        if at < 0:
+            for j in range(model.v_end[i] - l):
+                q[k + j] = q0[k + j] + theta[l + j]
+            continue
+        a = k + at
+        old = (q0[a], q0[a + 1], q0[a + 2], q0[a + 3])
+        if at == 3:  # the position moves along the axes of the old rotation
+            x, y, z = turn_by_quaternion(old, theta[l], theta[l + 1], theta[l + 2])
+            q[k], q[k + 1], q[k + 2] = q0[k] + x, q0[k + 1] + y, q0[k + 2] + z
+        m = l + at
+        w, x, y, z = quaternion_product(old, quaternion_exp(theta[m], theta[m + 1], theta[m + 2]))
+        scale = 1.5 - 0.5 * (w * w + x * x + y * y + z * z)  # one Newton step back to unit length
+        q[a], q[a + 1], q[a + 2], q[a + 3] = scale * w, scale * x, scale * y, scale * z
+
+
+@kernel
+def chart_rate(model, theta, v, rate):
+    """rate = theta' in the chart at q0, at the point `theta`, for the speeds v."""
+    for i in range(1, model.n):
+        l, at = model.v_at[i], quaternion_at(model.code[i])
+        if at < 0:
+            for j in range(l, model.v_end[i]):
+                rate[j] = v[j]
+            continue
+        m = l + at
+        x, y, z = theta[m], theta[m + 1], theta[m + 2]
+        if at == 3:
+            rate[l], rate[l + 1], rate[l + 2] = turn_by_quaternion(
+                quaternion_exp(x, y, z), v[l], v[l + 1], v[l + 2]
+            )
+        rate[m], rate[m + 1], rate[m + 2] = rotation_rate(x, y, z, v[m], v[m + 1], v[m + 2])
+
+
+@kernel
+def chart_point(model, q0, q, theta):
+    """The inverse of `retract`: the theta that leads from q0 to q."""
+    for i in range(1, model.n):
+        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
+        if at < 0:
+            for j in range(model.v_end[i] - l):
+                theta[l + j] = q[k + j] - q0[k + j]
+            continue
+        a = k + at
+        back = (q0[a], -q0[a + 1], -q0[a + 2], -q0[a + 3])
+        if at == 3:
+            x, y, z = turn_by_quaternion(back, q[k] - q0[k], q[k + 1] - q0[k + 1], q[k + 2] - q0[k + 2])
+            theta[l], theta[l + 1], theta[l + 2] = x, y, z
+        w, x, y, z = quaternion_product(back, (q[a], q[a + 1], q[a + 2], q[a + 3]))
+        m = l + at
+        theta[m], theta[m + 1], theta[m + 2] = quaternion_log(w, x, y, z)

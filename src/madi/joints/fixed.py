@@ -1,0 +1,25 @@
+"""Fixed: the child does not move on its parent."""
+
+from madi.joints.kind import JointKind
+from madi.kernel import kernel
+
+KIND = JointKind("fixed", code=3, weight=0.1, coordinates=(), speeds=(), units=())
+
+
+@kernel
+def pose(q, k, R, p):
+    """The identity."""
+    for i in range(3):
+        for j in range(3):
+            R[i, j] = 1.0 if i == j else 0.0
+        p[i] = 0.0
+
+
+@kernel
+def subspace(q, k, R, p, S):
+    """No column."""
+
+
+@kernel
+def bias(q, k, v, l, b):
+    """Nothing."""

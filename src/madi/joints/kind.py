@@ -1,0 +1,38 @@
+"""What a joint type tells the rest of the package about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class JointKind:
+    """Name, integer code, weight in the graph (P0), and the names and units of its coordinates and speeds.
+
+    `quaternion` is where in the joint's coordinates a unit quaternion starts, or None. Where there is none, speeds are
+    the rates of the coordinates.
+    """
+
+    name: str
+    code: int
+    weight: float
+    coordinates: tuple[str, ...]
+    speeds: tuple[str, ...]
+    units: tuple[str, ...]
+    speed_units: tuple[str, ...] = ()
+    quaternion: int | None = None
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        """Number of speeds: the joint's degrees of freedom."""
+        return len(self.speeds)
+
+    @property
+    def rate_units(self) -> tuple[str, ...]:
+        """Units of the speeds."""
+        return self.speed_units or tuple(f"{unit}/s" for unit in self.units)

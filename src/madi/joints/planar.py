@@ -1,0 +1,40 @@
+"""Planar: the child slides along x and y of the joint's frame, which stay with the parent, and turns about z."""
+
+from madi.joints.kind import JointKind
+from madi.kernel import cos, kernel, sin
+
+KIND = JointKind(
+    "planar",
+    code=7,
+    weight=3.1,
+    coordinates=("x", "y", "angle"),
+    speeds=("x", "y", "angle"),
+    units=("m", "m", "rad"),
+)
+
+
+@kernel
+def pose(q, k, R, p):
+    """Slide to (x, y), turn by the angle."""
+    c, s = cos(q[k + 2]), sin(q[k + 2])
+    R[0, 0], R[0, 1], R[0, 2] = c, -s, 0.0
+    R[1, 0], R[1, 1], R[1, 2] = s, c, 0.0
+    R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, 1.0
+    p[0], p[1], p[2] = q[k], q[k + 1], 0.0
+
+
+@kernel
+def subspace(q, k, R, p, S):
+    """x, y, and a turn about z through p: (p x z, z)."""
+    S[0, 0] = 1.0
+    S[1, 1] = 1.0
+    S[2, 0] = p[1]
+    S[2, 1] = -p[0]
+    S[2, 5] = 1.0
+
+
+@kernel
+def bias(q, k, v, l, b):
+    """The axis of the turn moves with the child: (p' x z) angle'."""
+    b[0] = v[l + 1] * v[l + 2]
+    b[1] = -v[l] * v[l + 2]

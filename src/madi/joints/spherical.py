@@ -1,0 +1,36 @@
+"""Spherical: the child turns freely about the joint's origin; unit quaternion in q, the child's axes in v."""
+
+from madi.joints.kind import JointKind
+from madi.kernel import kernel
+from madi.spatial.rotation import quaternion_to_matrix
+
+KIND = JointKind(
+    "spherical",
+    code=6,
+    weight=3.0,
+    coordinates=("w", "x", "y", "z"),
+    speeds=("wx", "wy", "wz"),
+    units=("1", "1", "1", "1"),
+    speed_units=("rad/s",) * 3,
+    quaternion=0,
+)
+
+
+@kernel
+def pose(q, k, R, p):
+    """The quaternion's rotation."""
+    quaternion_to_matrix(q, k, R)
+    p[0], p[1], p[2] = 0.0, 0.0, 0.0
+
+
+@kernel
+def subspace(q, k, R, p, S):
+    """Turns about the child's axes."""
+    for c in range(3):
+        for j in range(3):
+            S[c, 3 + j] = R[j, c]
+
+
+@kernel
+def bias(q, k, v, l, b):
+    """A' w = A w~ w = 0."""

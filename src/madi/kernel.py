@@ -1,0 +1,100 @@
+"""The kernel rule: every formula of mechanics is written once and lives three times.
+
+A *kernel* is a plain Python function over NumPy arrays, marked with `@kernel`. It runs
+
+1. plain, as it stands, for debugging and as the reference in tests;
+2. jitted, by Numba (`engines/jit.py` registers all kernels when that engine is first used);
+3. traced, on object arrays of symbols (`symbolic/`), which records the arithmetic of one model.
+
+So a kernel
+- takes `(model, work, ...)`: `model` is never written, `work` holds scratch and results;
+- loops explicitly over small fixed sizes; allocates nothing; calls no `@` and no `np.linalg`;
+- branches only on integers of the model, never on a value that depends on the state: there it uses `where`;
+- takes its mathematical functions from this module.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+KERNELS: list[Callable[..., Any]] = []
+
+
+def kernel(function: F) -> F:
+    """Mark `function` as a kernel; it stays the plain function it is."""
+    KERNELS.append(function)
+    return function
+
+
+class Symbolic:
+    """Base of the scalars of the third life (`symbolic/sym.py`): each function below is a method there."""
+
+    __slots__ = ()
+
+
+def _unary(name: str, plain: Callable[[float], float]) -> Callable[[Any], Any]:
+    def function(x: Any) -> Any:
+        return getattr(x, name)() if isinstance(x, Symbolic) else plain(x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{name}(x) in all three lives."
+    return function
+
+
+UNARY: dict[str, Callable[[float], float]] = {
+    name: getattr(math, name)
+    for name in (
+        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt fabs floor ceil".split()
+    )
+}
+sin, cos, tan = (_unary(n, UNARY[n]) for n in ("sin", "cos", "tan"))
+asin, acos, atan = (_unary(n, UNARY[n]) for n in ("asin", "acos", "atan"))
+sinh, cosh, tanh = (_unary(n, UNARY[n]) for n in ("sinh", "cosh", "tanh"))
+asinh, acosh, atanh = (_unary(n, UNARY[n]) for n in ("asinh", "acosh", "atanh"))
+exp, log, sqrt = (_unary(n, UNARY[n]) for n in ("exp", "log", "sqrt"))
+fabs, floor, ceil = (_unary(n, UNARY[n]) for n in ("fabs", "floor", "ceil"))
+
+
+def atan2(y: Any, x: Any) -> Any:
+    """atan2(y, x) in all three lives."""
+    if isinstance(y, Symbolic):
+        return y.arctan2(x)
+    if isinstance(x, Symbolic):
+        return x.arctan2_of(y)
+    return math.atan2(y, x)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """`a` where the condition holds, else `b`. Both are evaluated: neither may divide by zero."""
+    if isinstance(condition, Symbolic):
+        return condition.where(a, b)
+    return a if condition else b
+
+
+def copysign(a: Any, b: Any) -> Any:
+    """|a| with the sign of b."""
+    return where(b < 0, -fabs(a), fabs(a))
+
+
+def view1(buffer: Any, start: int, n: int) -> Any:
+    """n numbers of a flat buffer from `start` on, as a view (no copy, in no life)."""
+    return buffer[start : start + n]
+
+
+def view2(buffer: Any, start: int, n: int, m: int) -> Any:
+    """n × m numbers of a flat buffer as a view."""
+    return buffer[start : start + n * m].reshape(n, m)
+
+
+def view3(buffer: Any, start: int, n: int, m: int, k: int) -> Any:
+    """n × m × k numbers of a flat buffer as a view."""
+    return buffer[start : start + n * m * k].reshape(n, m, k)
+
+
+def call(function: Any, t: float, q: Any, v: Any, x: Any, out: Any, context: Any) -> int:
+    """Evaluate a system function. Plain: a Python callable; jitted: the address of a C function (engines/abi.py)."""
+    return function(t, q, v, x, out, context)

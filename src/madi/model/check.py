@@ -1,0 +1,357 @@
+"""Every defect of a model, found together: each names the element, the problem and the cure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import Finding, InputError
+from madi.joints import KINDS
+from madi.model.elements import Body, Joint
+from madi.spatial.rotation import as_rotation
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+
+def check(model: Model) -> list[Finding]:
+    """All defects of `model`."""
+    findings: list[Finding] = []
+    for part in (_names, _gravity, _bodies, _joints, _forces, _drives, _connections):
+        findings.extend(part(model))
+    if not findings:
+        findings.extend(_massless(model))
+    return findings
+
+
+def numbers(value: Any, count: int | None = None) -> np.ndarray | None:
+    """`value` as finite float64 numbers of the wanted length, or None."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    if count is not None and array.shape != (count,):
+        return None
+    return array if np.all(np.isfinite(array)) else None
+
+
+def body_name(reference: Any) -> Any:
+    """A body is given as the object or by its name."""
+    return reference.name if isinstance(reference, Body) else reference
+
+
+def joint_name(reference: Any) -> Any:
+    """A joint (coordinate) is given as the object or by its name."""
+    return reference.name if isinstance(reference, Joint) else reference
+
+
+def _known_bodies(model: Model) -> set[str]:
+    return {"ground"} | {body.name for body in model.bodies}
+
+
+def _names(model: Model) -> Iterator[Finding]:
+    groups: dict[str, list[Any]] = {"body": model.bodies, "joint": model.joints, "force": model.forces}
+    for what, elements in groups.items():
+        for name, count in Counter(str(element.name) for element in elements).items():
+            if count > 1:
+                yield Finding(f"{what} {name!r}", f"the name is used {count} times", "Give each its own name")
+        for element in elements:
+            if not isinstance(element.name, str) or not element.name.strip():
+                yield Finding(f"{what} {element.name!r}", "the name is empty or not text", "Name it with a string")
+            elif what == "joint" and "." in element.name:
+                yield Finding(f"joint {element.name!r}", "the name has a dot", "Dots separate a joint from its coordinate; leave it out")
+    if any(body.name == "ground" for body in model.bodies):
+        yield Finding("body 'ground'", "the name belongs to the ground", "Use m.ground, or another name")
+
+
+def _gravity(model: Model) -> Iterator[Finding]:
+    if numbers(model.gravity, 3) is None:
+        yield Finding("gravity", f"{model.gravity!r} is not three finite numbers", "Give it as (0, 0, -9.81)")
+
+
+def _bodies(model: Model) -> Iterator[Finding]:
+    for body in model.bodies:
+        where = f"body {body.name!r}"
+        mass = numbers(body.mass)
+        if mass is None or mass.shape != () or mass < 0:
+            yield Finding(where, f"mass {body.mass!r} is not a finite number >= 0", "Give the mass in kg")
+        for what in ("com", "position"):
+            if numbers(getattr(body, what), 3) is None:
+                yield Finding(where, f"{what} {getattr(body, what)!r} is not three finite numbers", "Give metres: (x, y, z)")
+        try:
+            as_rotation(body.orientation, where)
+        except (InputError, ValueError, TypeError) as error:
+            yield Finding(where, str(error).removeprefix(f"{where}: "), "None keeps the global axes")
+        yield from _inertia(body, where, None if mass is None else float(mass))
+
+
+def inertia_matrix(body: Body) -> np.ndarray | None:
+    """The 3x3 inertia about the centre of mass, or None if it is not one."""
+    given = numbers(body.inertia)
+    if given is None or given.shape not in ((3,), (3, 3)):
+        return None
+    return np.diag(given) if given.shape == (3,) else given
+
+
+def _inertia(body: Body, where: str, mass: float | None) -> Iterator[Finding]:
+    inertia = inertia_matrix(body)
+    if inertia is None:
+        yield Finding(where, f"inertia {body.inertia!r} is not 3 or 3x3 finite numbers", "Give (Ixx, Iyy, Izz) in kg m^2")
+        return
+    scale = float(np.max(np.abs(inertia)))
+    if not np.allclose(inertia, inertia.T, atol=1e-9 * scale):
+        yield Finding(where, "the 3x3 inertia is not symmetric", "Products of inertia stand on both sides of the diagonal")
+        return
+    principal = np.linalg.eigvalsh(inertia)
+    if principal[0] < -1e-12 * scale:
+        yield Finding(
+            where,
+            f"the inertia is not positive: its principal moments are {_list(principal)}",
+            "Check signs and units; off-diagonal entries are -∫xy dm and so on",
+        )
+    elif not body.unphysical and principal[2] > (principal[0] + principal[1]) * (1 + 1e-9):
+        yield Finding(
+            where,
+            f"no rigid body has these principal moments, {_list(principal)}: the largest exceeds the sum of the others",
+            "Correct the inertia, or accept it as it is with unphysical=True",
+        )
+    if mass == 0.0 and scale > 0.0:
+        yield Finding(where, "inertia without mass", "Give a mass, or leave both out for a massless body")
+
+
+def _list(values: np.ndarray) -> str:
+    return "(" + ", ".join(f"{value:.4g}" for value in values) + ")"
+
+
+def _joints(model: Model) -> Iterator[Finding]:
+    known = _known_bodies(model)
+    pairs: dict[frozenset[str], list[Joint]] = {}
+    for joint in model.joints:
+        where = f"joint {joint.name!r}"
+        ends = [body_name(joint.parent), body_name(joint.child)]
+        yield from _unknown(where, ends, known)
+        if ends[0] == ends[1]:
+            yield Finding(where, f"connects {ends[0]!r} with itself", "A joint needs two different bodies")
+        elif all(end in known for end in ends if isinstance(end, str)):
+            pairs.setdefault(frozenset(map(str, ends)), []).append(joint)
+        if joint.at is None:
+            if joint.kind not in ("fixed", "free"):
+                yield Finding(where, "has no point", "Give at=(x, y, z), global, in the reference pose")
+        elif numbers(joint.at, 3) is None:
+            yield Finding(where, f"at={joint.at!r} is not three finite numbers", "Give at=(x, y, z) in metres")
+        yield from _axes(joint, where)
+        kind = KINDS[joint.kind]
+        for what, count in (("q0", kind.nq), ("v0", kind.nv)):
+            given = getattr(joint, what)
+            if given is not None and numbers(np.atleast_1d(np.asarray(given, dtype=object)), count) is None:
+                yield Finding(where, f"{what}={given!r} is not {count} finite number(s)", f"A {joint.kind} joint takes {count}")
+        at = kind.quaternion
+        if at is not None and joint.q0 is not None:
+            q0 = numbers(joint.q0, kind.nq)
+            if q0 is not None and np.linalg.norm(q0[at : at + 4]) < 1e-9:
+                yield Finding(where, "the quaternion in q0 is zero", "No rotation is (1, 0, 0, 0)")
+    for pair, joints in pairs.items():
+        if len(joints) > 1:
+            yield from _contradiction(sorted(pair), joints)
+
+
+def _unknown(where: str, names: list[Any], known: set[str]) -> Iterator[Finding]:
+    for name in names:
+        if name not in known:
+            close = _closest(str(name), known)
+            yield Finding(where, f"there is no body {name!r}", f"Did you mean {close!r}? Bodies are added with m.body(...)")
+
+
+def _closest(name: str, known: set[str]) -> str:
+    import difflib
+
+    found = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.0)
+    return found[0] if found else "ground"
+
+
+def _axes(joint: Joint, where: str) -> Iterator[Finding]:
+    wanted = {"universal": 2, "spherical": 0, "fixed": 0, "free": 0}.get(joint.kind, 1)
+    if len(joint.axes) != wanted:
+        yield Finding(where, f"{len(joint.axes)} axes are given", f"A {joint.kind} joint takes {wanted}")
+        return
+    axes = [numbers(axis, 3) for axis in joint.axes]
+    for axis, given in zip(axes, joint.axes, strict=True):
+        if axis is None:
+            yield Finding(where, f"axis {given!r} is not three finite numbers", "Give a direction such as (0, 1, 0)")
+        elif np.linalg.norm(axis) < 1e-12:
+            yield Finding(where, "the axis is zero", "Give a direction such as (0, 1, 0); its length does not matter")
+    if joint.kind == "universal" and all(a is not None and np.linalg.norm(a) > 1e-12 for a in axes):
+        a, b = axes
+        if abs(np.dot(a, b)) > 1e-6 * np.linalg.norm(a) * np.linalg.norm(b):  # type: ignore[arg-type]
+            yield Finding(where, "its two axes are not perpendicular", "Make them so, or use two revolute joints and a massless body")
+    if joint.kind == "screw" and (numbers(joint.pitch) is None or np.shape(joint.pitch) != ()):
+        yield Finding(where, f"pitch {joint.pitch!r} is not a finite number", "Give metres of advance per full turn")
+    if joint.x_axis is not None:
+        x = numbers(joint.x_axis, 3)
+        if x is None or (axes and axes[0] is not None and np.linalg.norm(np.cross(x, axes[0])) < 1e-9 * np.linalg.norm(x)):
+            yield Finding(where, f"x_axis {joint.x_axis!r} is no direction in the plane", "Give one that is not along the axis")
+
+
+def _contradiction(pair: list[str], joints: list[Joint]) -> Iterator[Finding]:
+    """Two joints between the same bodies: legal as two hinges of one door, not when they leave no freedom between them."""
+    names = " and ".join(repr(joint.name) for joint in joints)
+    freedoms = [_freedom(joint) for joint in joints]
+    if any(freedom is None for freedom in freedoms):
+        return
+    space = freedoms[0]
+    for freedom in freedoms[1:]:
+        space = _intersection(space, freedom)  # type: ignore[arg-type]
+    if space is not None and space.shape[1] == 0:
+        yield Finding(
+            f"joints {names}",
+            f"both connect {pair[0]!r} and {pair[1]!r} and together leave no freedom between them",
+            "Remove one, line up their axes, or use m.fixed(...) if that is meant",
+        )
+
+
+def _freedom(joint: Joint) -> np.ndarray | None:
+    """Columns (v, w) about the global origin of the motions the joint allows in the reference pose."""
+    kind, at = joint.kind, numbers(joint.at, 3)
+    if at is None or any(numbers(axis, 3) is None for axis in joint.axes) or kind in ("fixed", "free"):
+        return None
+    axes = [np.asarray(axis, float) / max(float(np.linalg.norm(axis)), 1e-300) for axis in joint.axes]
+
+    def turn(e: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.cross(at, e), e])
+
+    def slide(e: np.ndarray) -> np.ndarray:
+        return np.concatenate([e, np.zeros(3)])
+
+    if kind == "revolute":
+        columns = [turn(axes[0])]
+    elif kind == "prismatic":
+        columns = [slide(axes[0])]
+    elif kind == "screw":
+        columns = [turn(axes[0]) + float(joint.pitch) / (2 * np.pi) * slide(axes[0])]
+    elif kind == "cylindrical":
+        columns = [slide(axes[0]), turn(axes[0])]
+    elif kind == "universal":
+        columns = [turn(axes[0]), turn(axes[1])]
+    elif kind == "spherical":
+        columns = [turn(e) for e in np.eye(3)]
+    else:
+        normal = axes[0]
+        plane = np.linalg.svd(normal[None, :])[2][1:]
+        columns = [slide(plane[0]), slide(plane[1]), turn(normal)]
+    return np.column_stack(columns)
+
+
+def _intersection(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Basis of the common subspace of the columns of a and b."""
+    _, s, vt = np.linalg.svd(np.hstack([a, -b]))
+    rank = int(np.sum(s > 1e-9))
+    return a @ vt[rank:, : a.shape[1]].T
+
+
+def _forces(model: Model) -> Iterator[Finding]:
+    known = _known_bodies(model)
+    for force in model.forces:
+        where = f"force {force.name!r}"
+        if force.kind in ("spring_damper", "force", "torque"):
+            ends = [body_name(force.a)] + ([body_name(force.b)] if force.kind == "spring_damper" else [])
+            yield from _unknown(where, ends, known)
+            if len(ends) == 2 and ends[0] == ends[1]:
+                yield Finding(where, f"connects {ends[0]!r} with itself", "A spring needs two different bodies")
+            if ends == ["ground"]:
+                yield Finding(where, "acts on the ground", "Name the body it acts on")
+            for point in force.at:
+                if not (point is None and force.kind == "force") and numbers(point, 3) is None:
+                    yield Finding(where, f"point {point!r} is not three finite numbers", "Give it in metres, global")
+            if force.kind == "spring_damper" and len(force.at) != 2:
+                yield Finding(where, f"{len(force.at)} points are given", "Give at=(point on a, point on b)")
+        else:
+            yield from _coordinate(model, where, joint_name(force.a))
+        for what, value in force.parameters.items():
+            if what == "free_length" and value is None:
+                continue
+            number = numbers(value)
+            if number is None or number.shape != ():
+                yield Finding(where, f"{what} {value!r} is not a finite number", "Give a number in SI units")
+            elif what in ("damping", "free_length") and number < 0:
+                yield Finding(where, f"{what} is negative", "It must be >= 0")
+        count = KINDS_OF_VALUE.get(force.kind)
+        if count is not None and not callable(force.value):
+            given = numbers(np.atleast_1d(np.asarray(force.value, dtype=object)), count)
+            if given is None:
+                yield Finding(where, f"value {force.value!r} is not {count} finite number(s)", "Give numbers or a function")
+
+
+KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1}
+
+
+def _coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:
+    """The name must be a coordinate with a rate of its own: of a one-coordinate joint, or "joint.part"."""
+    joints = {joint.name: joint for joint in model.joints}
+    joint = joints.get(str(name).split(".")[0])
+    if joint is None:
+        known = ", ".join(repr(n) for n in list(joints)[:6]) or "none"
+        yield Finding(where, f"there is no joint {name!r}", f"Joints are: {known}")
+        return
+    kind = KINDS[joint.kind]
+    parts = [f"{joint.name}.{part}" if part else joint.name for part in kind.coordinates]
+    if kind.quaternion is not None or kind.nv == 0:
+        yield Finding(where, f"{joint.name!r} is {joint.kind}: it has no such coordinate", "Use a torque or force on the body")
+    elif name not in parts:
+        yield Finding(where, f"{name!r} is not one coordinate", "Name one of " + ", ".join(map(repr, parts)))
+
+
+def _drives(model: Model) -> Iterator[Finding]:
+    joints = {joint.name: joint for joint in model.joints}
+    driven: Counter[str] = Counter()
+    for drive in model.drives:
+        where = f"drive of {drive.coordinate!r}"
+        if drive.function is None:
+            if drive.coordinate not in joints:
+                yield Finding(where, f"there is no joint {drive.coordinate!r} to lock", "Lock a joint by its name")
+                continue
+            driven[drive.coordinate] += 1
+            continue
+        found = list(_coordinate(model, where, drive.coordinate))
+        yield from found
+        if not callable(drive.function):
+            yield Finding(where, f"{drive.function!r} is not a function of time", "Give e.g. lambda t: 0.2 * t")
+        driven[drive.coordinate] += 1
+    for name, count in driven.items():
+        twice = count > 1 or ("." in name and driven[name.split(".")[0]] > 0)
+        if twice:
+            yield Finding(f"drive of {name!r}", "the coordinate is driven or locked twice", "Keep one drive or lock")
+
+
+def _connections(model: Model) -> Iterator[Finding]:
+    touched = {str(body_name(end)) for joint in model.joints for end in (joint.parent, joint.child)}
+    for body in model.bodies:
+        if str(body.name) not in touched:
+            yield Finding(
+                f"body {body.name!r}",
+                "is connected to nothing by a joint",
+                f"Add a joint; to let it float: m.free({str(body.name) + '_free'!r}, m.ground, {str(body.name)!r})",
+            )
+
+
+def _massless(model: Model) -> Iterator[Finding]:
+    """A massless body at the end of a chain has no equation of motion; inside a chain it is legal."""
+    from madi.topology.graph import spanning_tree
+
+    tree = spanning_tree(model)
+    heavy = {body.name: float(body.mass) > 0 for body in model.bodies}
+    heavy["ground"] = True
+    for edge in reversed(tree.edges):
+        heavy[edge.parent] = heavy[edge.parent] or heavy[edge.body]
+    locked = {drive.coordinate for drive in model.drives}
+    for edge in tree.edges:
+        moves = KINDS[edge.joint.kind].nv > 0 and edge.joint.name not in locked
+        if moves and not heavy[edge.body]:
+            yield Finding(
+                f"body {edge.body!r}",
+                f"has no mass, and none hangs on it: joint {edge.joint.name!r} would have nothing to accelerate",
+                "Give it a mass, or fix it to a body that has one",
+            )
+

@@ -1,0 +1,194 @@
+"""`Model`: the mechanism as the user draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from madi.errors import Finding
+from madi.joints import KINDS
+from madi.model.elements import Body, Drive, Force, Joint
+
+if TYPE_CHECKING:
+    from madi.system import System
+
+Vector = Any
+
+
+class Model:
+    """A mechanism: bodies, joints, forces and drives by name.
+
+    All points and axes are global, in the *reference pose*, the one in which the bodies are drawn and every joint
+    coordinate is zero. SI units, radians. Nothing is checked while drawing; `build()` reports every defect at once.
+
+    >>> import madi
+    >>> m = madi.Model("pendulum")
+    >>> bob = m.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -1))
+    >>> _ = m.revolute("pin", m.ground, bob, at=(0, 0, 0), axis=(0, 1, 0), q0=0.3)
+    >>> m.build().nv
+    1
+    """
+
+    def __init__(self, name: str = "model", gravity: Vector = (0.0, 0.0, -9.81)):
+        self.name = name
+        self.gravity = gravity
+        self.ground = Body("ground")
+        self.bodies: list[Body] = []
+        self.joints: list[Joint] = []
+        self.forces: list[Force] = []
+        self.drives: list[Drive] = []
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.forces)} forces>"
+
+    # ---- bodies and joints ------------------------------------------------------------------------------------------
+
+    def body(
+        self,
+        name: str,
+        mass: float = 0.0,
+        com: Vector = (0.0, 0.0, 0.0),
+        inertia: Vector = (0.0, 0.0, 0.0),
+        position: Vector = (0.0, 0.0, 0.0),
+        orientation: Any = None,
+        unphysical: bool = False,
+    ) -> Body:
+        """Add a rigid body.
+
+        `position`, `orientation` (matrix, quaternion (w, x, y, z) or None): the body frame in the reference pose.
+        `com` is in the body frame; `inertia` about the centre of mass, in body axes: (Ixx, Iyy, Izz) or 3x3.
+        `unphysical=True` accepts an inertia that no rigid body can have (the triangle inequality is broken).
+        """
+        body = Body(name, mass, com, inertia, position, orientation, unphysical)
+        self.bodies.append(body)
+        return body
+
+    def _joint(self, kind: str, name: str, parent: Any, child: Any, **given: Any) -> Joint:
+        joint = Joint(name, kind, parent, child, **given)
+        self.joints.append(joint)
+        return joint
+
+    def revolute(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float = 0.0, v0: float = 0.0,
+                 cut: bool = False) -> Joint:  # fmt: skip
+        """The child turns about `axis` through `at`. Coordinate: the angle, right-handed about the axis."""
+        return self._joint("revolute", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
+
+    def prismatic(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float = 0.0, v0: float = 0.0,
+                  cut: bool = False) -> Joint:  # fmt: skip
+        """The child slides along `axis` (the papers' translational joint)."""
+        return self._joint("prismatic", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
+
+    def screw(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, pitch: float, q0: float = 0.0,
+              v0: float = 0.0, cut: bool = False) -> Joint:  # fmt: skip
+        """The child turns about `axis` and advances by `pitch` metres per full turn. Coordinate: the angle."""
+        return self._joint(
+            "screw", name, parent, child, at=at, axes=(axis,), pitch=pitch, q0=q0, v0=v0, cut=cut
+        )
+
+    def cylindrical(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: Vector = None,
+                    v0: Vector = None, cut: bool = False) -> Joint:  # fmt: skip
+        """The child slides along `axis` and turns about it. Coordinates: z, angle."""
+        return self._joint("cylindrical", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
+
+    def universal(self, name: str, parent: Any, child: Any, at: Vector, axes: tuple[Vector, Vector], q0: Vector = None,
+                  v0: Vector = None, cut: bool = False) -> Joint:  # fmt: skip
+        """Two perpendicular axes through `at`: the first fixed to the parent, the second to the child."""
+        return self._joint("universal", name, parent, child, at=at, axes=tuple(axes), q0=q0, v0=v0, cut=cut)
+
+    def spherical(self, name: str, parent: Any, child: Any, at: Vector, q0: Vector = None, v0: Vector = None,
+                  cut: bool = False) -> Joint:  # fmt: skip
+        """The child turns freely about `at`. Coordinates: unit quaternion; speeds: angular velocity in child axes."""
+        return self._joint("spherical", name, parent, child, at=at, q0=q0, v0=v0, cut=cut)
+
+    def planar(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, x_axis: Vector = None,
+               q0: Vector = None, v0: Vector = None, cut: bool = False) -> Joint:  # fmt: skip
+        """The child slides in the plane normal to `axis` and turns about it. Coordinates: x, y, angle."""
+        return self._joint(
+            "planar", name, parent, child, at=at, axes=(axis,), x_axis=x_axis, q0=q0, v0=v0, cut=cut
+        )
+
+    def fixed(self, name: str, parent: Any, child: Any, at: Vector = None, cut: bool = False) -> Joint:
+        """The child does not move on its parent. `at` (default: the child's position) is where its load is reported."""
+        return self._joint("fixed", name, parent, child, at=at, cut=cut)
+
+    def free(self, name: str, parent: Any, child: Any, at: Vector = None, q0: Vector = None, v0: Vector = None) -> Joint:
+        """The child moves freely. Coordinates: its displacement and quaternion from the reference pose; speeds: its
+        velocity (of the point `at`, default its position) and angular velocity, in child axes."""
+        return self._joint("free", name, parent, child, at=at, q0=q0, v0=v0)
+
+    # ---- forces -----------------------------------------------------------------------------------------------------
+
+    def _force(self, kind: str, name: str, a: Any, b: Any = None, at: tuple[Any, ...] = (), value: Any = None,
+               **parameters: Any) -> Force:  # fmt: skip
+        force = Force(name, kind, a, b, at, parameters, value)
+        self.forces.append(force)
+        return force
+
+    def spring_damper(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], stiffness: float = 0.0,
+                      damping: float = 0.0, free_length: float | None = None) -> Force:  # fmt: skip
+        """Spring and damper between a point of `a` and a point of `b`. `free_length` None: the length as drawn."""
+        return self._force(
+            "spring_damper", name, a, b, tuple(at), stiffness=stiffness, damping=damping, free_length=free_length
+        )
+
+    def joint_spring(self, name: str, joint: Any, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0) -> Force:
+        """Spring and damper on a joint coordinate ("A", or "A.angle" of a joint with several)."""
+        return self._force("joint_spring", name, joint, stiffness=stiffness, damping=damping, rest=rest)
+
+    def force(self, name: str, body: Any, value: Any, at: Vector = None) -> Force:
+        """A force in global axes on the point `at` of a body (default: its centre of mass).
+
+        `value`: three numbers, or a function f(t) or f(t, q, v) that returns three.
+        """
+        return self._force("force", name, body, at=(at,), value=value)
+
+    def torque(self, name: str, body: Any, value: Any) -> Force:
+        """A torque in global axes on a body: three numbers, or a function f(t) or f(t, q, v) that returns three."""
+        return self._force("torque", name, body, value=value)
+
+    def joint_torque(self, name: str, joint: Any, value: Any) -> Force:
+        """A torque (force, on a slide) on a joint coordinate: a number, or a function f(t) or f(t, q, v)."""
+        return self._force("joint_torque", name, joint, value=value)
+
+    # ---- prescribed motion ------------------------------------------------------------------------------------------
+
+    def drive(self, joint: Any, function: Callable[[Any], Any]) -> Drive:
+        """Prescribe a joint coordinate ("A", or "A.angle") as a function of time; its derivatives are exact.
+
+        The function may use arithmetic, `madi` or NumPy or `math` functions, and `madi.where` for cases.
+        """
+        return self._drive(joint, function)
+
+    def lock(self, joint: Any) -> Drive:
+        """Hold a joint (all its coordinates) where its q0 puts it."""
+        return self._drive(joint, None)
+
+    def _drive(self, joint: Any, function: Any) -> Drive:
+        drive = Drive(joint.name if isinstance(joint, Joint) else joint, function)
+        self.drives.append(drive)
+        return drive
+
+    # ---- what follows -----------------------------------------------------------------------------------------------
+
+    def check(self) -> list[Finding]:
+        """All defects of the model; empty when it can be built."""
+        from madi.model.check import check
+
+        return check(self)
+
+    def build(self, frame: str = "base") -> System:
+        """Choose tree and cuts and freeze the model into a System. `frame`: what a moving base's equations refer to,
+        "base" (the base body's own axes, P4) or "ground"."""
+        from madi.system import System
+
+        return System(self, frame=frame)
+
+
+def joint_coordinates(joint: Joint) -> list[str]:
+    """Names of a joint's coordinates: "A" alone, or "A.x" and so on."""
+    return [f"{joint.name}.{part}" if part else joint.name for part in KINDS[joint.kind].coordinates]
+
+
+def joint_speeds(joint: Joint) -> list[str]:
+    """Names of a joint's speeds."""
+    return [f"{joint.name}.{part}" if part else joint.name for part in KINDS[joint.kind].speeds]

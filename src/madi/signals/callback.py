@@ -1,0 +1,44 @@
+"""Users' functions that cannot be traced: kept in Python and reached through a C address."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from madi.errors import TraceError
+
+POINTER = ctypes.POINTER(ctypes.c_double)
+PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, POINTER, POINTER, POINTER)
+
+
+class Callback:
+    """A Python function f(t, q, v) behind a C function void(double, double*, double*, double*).
+
+    An exception cannot pass through compiled code: it is kept in `error`, and the signals become NaN, which stops the run.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any], nq: int, nv: int, count: int):
+        self.name = name
+        self.error: BaseException | None = None
+
+        def entry(t: float, q: Any, v: Any, out: Any) -> None:
+            values = np.ctypeslib.as_array(out, (count,))
+            try:
+                state = (np.ctypeslib.as_array(q, (nq,)).copy(), np.ctypeslib.as_array(v, (nv,)).copy())
+                values[:] = function(t, *state)
+            except BaseException as error:  # noqa: BLE001  it is raised again by whoever started the run
+                self.error = error
+                values[:] = np.nan
+
+        self._entry = PROTOTYPE(entry)
+        self.address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
+
+
+def call_address(address: int, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+    """Call the C function at `address` with three arrays of float64."""
+    if any(array.dtype == object for array in (q, v, out)):
+        raise TraceError("a function that stays in Python cannot be traced")
+    PROTOTYPE(int(address))(float(t), *(array.ctypes.data_as(POINTER) for array in (q, v, out)))

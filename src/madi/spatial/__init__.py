@@ -1,0 +1,1 @@
+"""Rotations, quaternions, motion and force vectors, inertias: the algebra below the joints."""

@@ -1,0 +1,161 @@
+"""Rotation matrices (body axes to reference axes) and unit quaternions (w, x, y, z).
+
+Steps on the rotation group use the chart `A = A0 exp(theta~)` at the present rotation A0. With the angular velocity `w`
+in the child's axes,
+
+    theta' = w + 1/2 theta~ w + c theta~ theta~ w,   c = 1/|theta|^2 - (1 + cos|theta|) / (2 |theta| sin|theta|),
+
+the inverse of the right Jacobian of the exponential map.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError
+from madi.kernel import atan2, cos, kernel, sin, sqrt, where
+
+SMALL = 1e-4  # |theta|^2 below which the series serve; their next terms are below 1e-16 there
+
+
+@kernel
+def quaternion_to_matrix(q, k, A):
+    """Rotation matrix A of the unit quaternion q[k:k+4]."""
+    w, x, y, z = q[k], q[k + 1], q[k + 2], q[k + 3]
+    A[0, 0] = 1.0 - 2.0 * (y * y + z * z)
+    A[0, 1] = 2.0 * (x * y - w * z)
+    A[0, 2] = 2.0 * (x * z + w * y)
+    A[1, 0] = 2.0 * (x * y + w * z)
+    A[1, 1] = 1.0 - 2.0 * (x * x + z * z)
+    A[1, 2] = 2.0 * (y * z - w * x)
+    A[2, 0] = 2.0 * (x * z - w * y)
+    A[2, 1] = 2.0 * (y * z + w * x)
+    A[2, 2] = 1.0 - 2.0 * (x * x + y * y)
+
+
+@kernel
+def quaternion_product(a, b):
+    """The quaternion of rotation a followed, in the turned axes, by b (tuples of four)."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+        a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0],
+    )
+
+
+@kernel
+def quaternion_exp(x, y, z):
+    """Unit quaternion of the rotation vector (x, y, z)."""
+    s = x * x + y * y + z * z
+    small = s < SMALL
+    angle = sqrt(where(small, 1.0, s))
+    c = where(small, 1.0 - s * (1.0 / 8.0 - s * (1.0 / 384.0 - s / 46080.0)), cos(0.5 * angle))
+    f = where(small, 0.5 - s * (1.0 / 48.0 - s * (1.0 / 3840.0 - s / 645120.0)), sin(0.5 * angle) / angle)
+    return c, f * x, f * y, f * z
+
+
+@kernel
+def quaternion_log(w, x, y, z):
+    """Rotation vector, shorter than pi, of a unit quaternion."""
+    s = x * x + y * y + z * z
+    small = s < SMALL
+    n = sqrt(where(small, 1.0, s))
+    sign = where(w < 0.0, -1.0, 1.0)
+    # 2 asin(n)/n = 2 (1 + n^2/6 + 3 n^4/40 + 15 n^6/336 + ...)
+    series = 2.0 * (1.0 + s * (1.0 / 6.0 + s * (3.0 / 40.0 + s * 15.0 / 336.0)))
+    f = sign * where(small, series, 2.0 * atan2(n, sign * w) / n)
+    return f * x, f * y, f * z
+
+
+@kernel
+def rotation_rate(x, y, z, wx, wy, wz):
+    """theta' at theta = (x, y, z) for the angular velocity w in the child's axes (equation on top)."""
+    s = x * x + y * y + z * z
+    small = s < SMALL
+    safe = where(small, 1.0, s)
+    angle = sqrt(safe)
+    c = where(
+        small,
+        1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s / 1209600.0)),
+        1.0 / safe - 0.5 * (1.0 + cos(angle)) / (angle * sin(angle)),
+    )
+    ax, ay, az = y * wz - z * wy, z * wx - x * wz, x * wy - y * wx
+    return (
+        wx + 0.5 * ax + c * (y * az - z * ay),
+        wy + 0.5 * ay + c * (z * ax - x * az),
+        wz + 0.5 * az + c * (x * ay - y * ax),
+    )
+
+
+@kernel
+def turn_by_quaternion(q, x, y, z):
+    """The vector (x, y, z) turned by the unit quaternion q (a tuple)."""
+    a, b, c = 2.0 * (q[2] * z - q[3] * y), 2.0 * (q[3] * x - q[1] * z), 2.0 * (q[1] * y - q[2] * x)
+    return (
+        x + q[0] * a + q[2] * c - q[3] * b,
+        y + q[0] * b + q[3] * a - q[1] * c,
+        z + q[0] * c + q[1] * b - q[2] * a,
+    )
+
+
+# ---- outside the kernels: what a user may hand in -------------------------------------------------------------------
+
+
+def as_rotation(orientation: Any, what: str) -> np.ndarray:
+    """A rotation matrix from None, a matrix or a quaternion (w, x, y, z)."""
+    if orientation is None:
+        return np.eye(3)
+    given = np.asarray(orientation, dtype=float)
+    if given.shape == (4,):
+        norm = float(np.linalg.norm(given))
+        if not math.isfinite(norm) or norm < 1e-12:
+            raise InputError(f"{what}: the quaternion {given.tolist()} has no direction; give (w, x, y, z), not all zero")
+        matrix = np.empty((3, 3))
+        quaternion_to_matrix(given / norm, 0, matrix)
+        return matrix
+    if given.shape == (3, 3):
+        if not np.allclose(given @ given.T, np.eye(3), atol=1e-8) or np.linalg.det(given) < 0:
+            raise InputError(f"{what}: the 3x3 matrix is not a rotation; its rows must be orthonormal, determinant +1")
+        return given
+    raise InputError(f"{what}: give a rotation matrix (3x3), a quaternion (w, x, y, z) or None, not shape {given.shape}")
+
+
+def matrix_to_quaternion(A: np.ndarray) -> np.ndarray:
+    """Unit quaternion (w, x, y, z), w >= 0, of one rotation matrix or of a stack (..., 3, 3)."""
+    A = np.asarray(A, dtype=float)
+    m00, m11, m22 = A[..., 0, 0], A[..., 1, 1], A[..., 2, 2]
+    # Four times the squares of the components; the largest gives the others without loss of digits.
+    squares = np.stack([1 + m00 + m11 + m22, 1 + m00 - m11 - m22, 1 - m00 + m11 - m22, 1 - m00 - m11 + m22], axis=-1)
+    a, b, c = A[..., 2, 1] - A[..., 1, 2], A[..., 0, 2] - A[..., 2, 0], A[..., 1, 0] - A[..., 0, 1]
+    d, e, f = A[..., 0, 1] + A[..., 1, 0], A[..., 0, 2] + A[..., 2, 0], A[..., 1, 2] + A[..., 2, 1]
+    rows = np.stack(
+        [
+            np.stack([squares[..., 0], a, b, c], axis=-1),
+            np.stack([a, squares[..., 1], d, e], axis=-1),
+            np.stack([b, d, squares[..., 2], f], axis=-1),
+            np.stack([c, e, f, squares[..., 3]], axis=-1),
+        ],
+        axis=-2,
+    )
+    best = np.argmax(squares, axis=-1)
+    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.where(q[..., :1] < 0, -q, q)
+
+
+def frame_with_z(z: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
+    """Rotation whose third column is along `z`, the first along `x` made perpendicular (default: a global axis).
+
+    Along a global axis the entries are exactly 0 and ±1: a trace can then drop them.
+    """
+    z = np.asarray(z, dtype=float)
+    z = z / np.linalg.norm(z)
+    if x is None:
+        x = np.eye(3)[int(np.argmin(np.abs(z)))]
+    x = np.asarray(x, dtype=float) - np.dot(x, z) * z
+    x = x / np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z]) + 0.0  # + 0.0: no negative zeros

@@ -1,0 +1,1 @@
+"""Tracing: kernels run on symbols; the trace becomes C, exact derivatives, operation counts."""

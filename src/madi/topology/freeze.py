@@ -1,0 +1,260 @@
+"""From a checked model and its spanning tree to the flat arrays kernels read.
+
+Inside, a body's frame is the frame of its joint in the tree: origin at the joint, z along its axis. Then every one-axis
+joint is a turn or slide along z, and a body's pose is its parent's times one constant and one elementary motion. The
+frame the user gave the body is a constant offset from it, applied to results only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.forces import KINDS as FORCES
+from madi.joints import KINDS
+from madi.joints.dispatch import BASE, SCREW
+from madi.model.check import body_name, inertia_matrix, joint_name
+from madi.model.elements import Body, Force, Joint
+from madi.model.model import joint_coordinates, joint_speeds
+from madi.signals.trace import Signals, add_drive, add_function
+from madi.spatial.rotation import as_rotation, frame_with_z
+from madi.topology.graph import Edge, SpanningTree
+from madi.topology.layout import Layout, pack
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+FLIP = np.diag([1.0, -1.0, -1.0])  # half a turn about x: z points the other way
+
+
+@dataclass
+class Frame:
+    """A frame in the reference pose, global."""
+
+    R: np.ndarray
+    r: np.ndarray
+
+    def point(self, x: Any) -> np.ndarray:
+        """Coordinates of a global point in this frame, tiny ones set to zero."""
+        return clean(self.R.T @ (np.asarray(x, dtype=float) - self.r), float(np.max(np.abs([*self.r, *np.asarray(x), 0.0]))))
+
+
+def clean(values: np.ndarray, scale: float = 1.0) -> np.ndarray:
+    """Rounding noise next to `scale` becomes an exact zero, so that a trace can drop it."""
+    return np.where(np.abs(values) < 4e-16 * max(scale, 1e-300), 0.0, values)
+
+
+@dataclass
+class Frozen:
+    """The layout and everything needed to translate between names and numbers."""
+
+    layout: Layout
+    bodies: list[str]  # 1..n
+    joints: list[Joint]  # joint of body k + 1
+    coordinates: list[str]
+    speeds: list[str]
+    units: list[str]
+    speed_units: list[str]
+    q0: np.ndarray
+    v0: np.ndarray
+    body_R: np.ndarray  # [n, 3, 3] the user's body frame in the internal one
+    body_r: np.ndarray
+    frames: list[Frame]  # internal frames in the reference pose, ground first
+    signals: Signals
+    base_of_frame: list[str]
+
+
+def joint_frame(joint: Joint, child: Body, reverse: bool) -> Frame:
+    """Frame F of a joint in the reference pose."""
+    at = np.asarray(child.position if joint.at is None else joint.at, dtype=float)
+    kind = joint.kind
+    if kind in ("spherical", "free", "fixed"):
+        return Frame(as_rotation(child.orientation, joint.name), at)
+    axes = [np.asarray(axis, dtype=float) for axis in joint.axes]
+    x = axes[1] if kind == "universal" else joint.x_axis
+    R = frame_with_z(axes[0], x)
+    if reverse and KINDS[kind].code <= SCREW:
+        R = R @ FLIP + 0.0
+    return Frame(R, at)
+
+
+def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
+    """All arrays of the model."""
+    drawn = {"ground": model.ground, **{body.name: body for body in model.bodies}}
+    number = {"ground": 0, **{edge.body: k + 1 for k, edge in enumerate(tree.edges)}}
+    n = len(tree.edges) + 1
+    frames = [Frame(np.eye(3), np.zeros(3))]
+    ints: dict[str, np.ndarray] = {
+        name: np.zeros(n, dtype=np.int64)
+        for name in "parent code reverse q_at v_at v_end last frame axisymmetric".split()
+    }
+    reals: dict[str, np.ndarray] = {
+        "C": np.tile(np.eye(3), (n, 1, 1)), "d": np.zeros((n, 3)), "pitch": np.zeros(n), "mass": np.zeros(n),
+        "com": np.zeros((n, 3)), "J": np.zeros((n, 6)),
+    }  # fmt: skip
+    body_R, body_r = np.zeros((n - 1, 3, 3)), np.zeros((n - 1, 3))
+    coordinates: list[str] = []
+    speeds: list[str] = []
+    units: list[str] = []
+    speed_units: list[str] = []
+    q0: list[float] = []
+    v0: list[float] = []
+    bases = ["ground"]
+    for i, edge in enumerate(tree.edges, start=1):
+        joint, kind, body = edge.joint, KINDS[edge.joint.kind], drawn[edge.body]
+        parent = number[edge.parent]
+        here = joint_frame(joint, drawn[body_name(joint.child)], edge.reverse)
+        frames.append(here)
+        base = frame == "base" and kind.name == "free" and parent == 0 and not edge.reverse
+        if base:
+            bases.append(edge.body)
+        ints["parent"][i], ints["code"][i] = parent, BASE if base else kind.code
+        ints["reverse"][i] = int(edge.reverse and kind.code > SCREW)
+        ints["frame"][i] = len(bases) - 1 if base else ints["frame"][parent]
+        ints["q_at"][i], ints["v_at"][i] = len(coordinates), len(speeds)
+        coordinates += joint_coordinates(joint)
+        speeds += joint_speeds(joint)
+        units += kind.units
+        speed_units += kind.rate_units
+        ints["v_end"][i] = len(speeds)
+        reals["C"][i] = clean(frames[parent].R.T @ here.R)
+        reals["d"][i] = frames[parent].point(here.r)
+        reals["pitch"][i] = float(joint.pitch) / (2 * np.pi)
+        _put_inertia(reals, ints, i, body, here)
+        R = as_rotation(body.orientation, body.name)
+        body_R[i - 1], body_r[i - 1] = here.R.T @ R, here.point(body.position)
+        q0 += list(_initial(joint.q0, kind.nq, kind.quaternion))
+        v0 += list(_initial(joint.v0, kind.nv, None))
+    _put_last(ints)
+    signals = Signals()
+    columns = _columns(model, ints, coordinates, speeds, signals)
+    forces, parameters = _forces(model, number, frames, reals, coordinates, speeds, signals, columns)
+    sizes = {
+        "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(bases), "ne": len(model.forces),
+        "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks),
+    }  # fmt: skip
+    ops = np.array(signals.ops, dtype=float).reshape(-1, 4)
+    layout = pack(
+        sizes,
+        {
+            **ints, **columns, **forces, **reals,
+            "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
+            "callback": [[c.address, first, count] for c, first, count in signals.callbacks],
+            "gravity": model.gravity, "parameter": parameters,
+        },
+    )  # fmt: skip
+    return Frozen(
+        layout, [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges], coordinates, speeds, units,
+        speed_units, np.array(q0, dtype=float), np.array(v0, dtype=float), body_R, body_r, frames, signals, bases,
+    )  # fmt: skip
+
+
+def _initial(given: Any, count: int, quaternion: int | None) -> np.ndarray:
+    values = np.zeros(count) if given is None else np.atleast_1d(np.asarray(given, dtype=float)).copy()
+    if quaternion is not None:
+        if given is None:
+            values[quaternion] = 1.0
+        part = slice(quaternion, quaternion + 4)
+        values[part] /= np.linalg.norm(values[part])
+    return values
+
+
+def _put_inertia(reals: dict[str, np.ndarray], ints: dict[str, np.ndarray], i: int, body: Body, here: Frame) -> None:
+    R = here.R.T @ as_rotation(body.orientation, body.name)
+    inertia = inertia_matrix(body)
+    assert inertia is not None
+    J = R @ inertia @ R.T
+    size = float(np.max(np.abs(J)))
+    J = clean(0.5 * (J + J.T), 8 * size)
+    com = here.point(np.asarray(body.position) + as_rotation(body.orientation, body.name) @ np.asarray(body.com, dtype=float))
+    reals["mass"][i], reals["com"][i] = float(body.mass), com
+    reals["J"][i] = J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]
+    off = abs(J[0, 1]) + abs(J[0, 2]) + abs(J[1, 2]) + abs(J[0, 0] - J[1, 1])
+    ints["axisymmetric"][i] = int(off <= 1e-15 * size and com[0] == 0 and com[1] == 0)
+
+
+def _put_last(ints: dict[str, np.ndarray]) -> None:
+    n = len(ints["parent"])
+    ints["last"][:] = np.arange(n)
+    for i in range(n - 1, 0, -1):
+        p = ints["parent"][i]
+        ints["last"][p] = max(ints["last"][p], ints["last"][i])
+
+
+def _columns(
+    model: Model, ints: dict[str, np.ndarray], coordinates: list[str], speeds: list[str], signals: Signals
+) -> dict[str, np.ndarray]:
+    nv = len(speeds)
+    columns = {name: np.full(nv, -1, dtype=np.int64) for name in "column_body column_parent free_parent drive column_q".split()}
+    tip = np.full(len(ints["parent"]), -1, dtype=np.int64)
+    for i in range(1, len(tip)):
+        before = tip[ints["parent"][i]]
+        for c in range(ints["v_at"][i], ints["v_end"][i]):
+            columns["column_body"][c], columns["column_parent"][c] = i, before
+            before = c
+        tip[i] = before
+    place = {name: k for k, name in enumerate(coordinates)}
+    for c, name in enumerate(speeds):
+        columns["column_q"][c] = place.get(name, -1)
+    for drive in model.drives:
+        if drive.function is None:
+            locked = [c for c, name in enumerate(speeds) if name.split(".")[0] == drive.coordinate]
+            columns["drive"][locked] = -2
+        elif drive.coordinate in speeds:
+            where = f"drive of {drive.coordinate!r}"
+            columns["drive"][speeds.index(drive.coordinate)] = add_drive(signals, where, model.name, drive.function)
+    for c in range(nv):
+        before = columns["column_parent"][c]
+        while before >= 0 and columns["drive"][before] != -1:
+            before = columns["column_parent"][before]
+        columns["free_parent"][c] = before
+    return columns
+
+
+def _forces(
+    model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray], coordinates: list[str],
+    speeds: list[str], signals: Signals, columns: dict[str, np.ndarray],
+) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
+    names = "force_kind force_a force_b force_at force_signal".split()
+    table = np.full((len(model.forces), 5), -1, dtype=np.int64)
+    parameters: list[float] = []
+    for e, force in enumerate(model.forces):
+        kind = FORCES[force.kind]
+        table[e, 0], table[e, 3] = kind.code, len(parameters)
+        if kind.name in ("joint_spring", "joint_torque"):
+            table[e, 1] = speeds.index(str(joint_name(force.a)))
+        else:
+            table[e, 1] = number[body_name(force.a)]
+            if force.b is not None:
+                table[e, 2] = number[body_name(force.b)]
+        parameters += _parameters(force, table[e], frames, reals)
+        if kind.signals:
+            where = f"force {force.name!r}"
+            table[e, 4] = add_function(
+                signals, where, model.name, force.value, kind.signals, len(coordinates), len(speeds)
+            )
+    return {name: table[:, k] for k, name in enumerate(names)}, parameters
+
+
+def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[str, np.ndarray]) -> list[float]:
+    """Points in internal coordinates, then the numbers, in the order the force's KIND names them."""
+    values: list[float] = []
+    for body, point in zip((int(row[1]), int(row[2])), force.at, strict=False):
+        values += list(reals["com"][body] if point is None else frames[body].point(point))
+    given = dict(force.parameters)
+    if "free_length" in given and given["free_length"] is None:
+        given["free_length"] = float(np.linalg.norm(np.subtract(force.at[1], force.at[0], dtype=float)))
+    return values + [float(value) for value in given.values()]
+
+
+def path_matrix(edges: tuple[Edge, ...]) -> np.ndarray:
+    """P0's path matrix: [i, j] = 1 if body j is on the path from the base to body i (itself included)."""
+    number = {edge.body: k for k, edge in enumerate(edges)}
+    matrix = np.zeros((len(edges), len(edges)), dtype=np.int64)
+    for k, edge in enumerate(edges):
+        if edge.parent in number:
+            matrix[k] = matrix[number[edge.parent]]
+        matrix[k, k] = 1
+    return matrix
