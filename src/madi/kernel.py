@@ -22,12 +22,19 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 KERNELS: list[Callable[..., Any]] = []
+INLINE: set[Callable[..., Any]] = set()
 
 
 def kernel(function: F) -> F:
     """Mark `function` as a kernel; it stays the plain function it is."""
     KERNELS.append(function)
     return function
+
+
+def inline(function: F) -> F:
+    """A kernel so small, or met so often, that jitted code must not spend a call on it."""
+    INLINE.add(function)
+    return kernel(function)
 
 
 class Symbolic:
@@ -57,6 +64,11 @@ sinh, cosh, tanh = (_unary(n, UNARY[n]) for n in ("sinh", "cosh", "tanh"))
 asinh, acosh, atanh = (_unary(n, UNARY[n]) for n in ("asinh", "acosh", "atanh"))
 exp, log, sqrt = (_unary(n, UNARY[n]) for n in ("exp", "log", "sqrt"))
 fabs, floor, ceil = (_unary(n, UNARY[n]) for n in ("fabs", "floor", "ceil"))
+
+
+def sincos(x: Any) -> Any:
+    """(sin x, cos x): met once per joint and evaluation, so the jitted life has its own (engines/abi.py)."""
+    return sin(x), cos(x)
 
 
 def atan2(y: Any, x: Any) -> Any:

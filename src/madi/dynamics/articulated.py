@@ -12,26 +12,19 @@ on the way inwards.
 from __future__ import annotations
 
 from madi.dynamics.recursive import body_terms
-from madi.kernel import kernel
+from madi.kernel import inline, kernel
 
 
-@kernel
+@inline
 def start_articulated(work, i):
-    """I of the body alone as a full 6x6 matrix [[m 1, -h~], [h~, I]]."""
+    """I of the body alone, [[m 1, -h~], [h~, I]], its upper triangle row by row (21 numbers)."""
     K, I = work.inertia, work.articulated
     m, x, y, z = K[i, 0], K[i, 1], K[i, 2], K[i, 3]
-    for j in range(36):
-        I[i, j] = 0.0
-    I[i, 0], I[i, 7], I[i, 14] = m, m, m
-    I[i, 4], I[i, 5] = z, -y
-    I[i, 9], I[i, 11] = -z, x
-    I[i, 15], I[i, 16] = y, -x
-    I[i, 24], I[i, 30] = z, -y
-    I[i, 19], I[i, 31] = -z, x
-    I[i, 20], I[i, 26] = y, -x
-    I[i, 21], I[i, 22], I[i, 23] = K[i, 4], K[i, 5], K[i, 6]
-    I[i, 27], I[i, 28], I[i, 29] = K[i, 5], K[i, 7], K[i, 8]
-    I[i, 33], I[i, 34], I[i, 35] = K[i, 6], K[i, 8], K[i, 9]
+    I[i, 0], I[i, 1], I[i, 2], I[i, 3], I[i, 4], I[i, 5] = m, 0.0, 0.0, 0.0, z, -y
+    I[i, 6], I[i, 7], I[i, 8], I[i, 9], I[i, 10] = m, 0.0, -z, 0.0, x
+    I[i, 11], I[i, 12], I[i, 13], I[i, 14] = m, y, -x, 0.0
+    for j in range(6):
+        I[i, 15 + j] = K[i, 4 + j]
 
 
 @kernel
@@ -48,7 +41,7 @@ def forward(model, work):
             if model.drive[c] == -1:
                 eliminate(work, i, c)
         if p > 0:
-            for j in range(36):
+            for j in range(21):
                 I[p, j] = I[p, j] + I[i, j]
             for j in range(6):
                 W[p, j] = W[p, j] + W[i, j]
@@ -66,32 +59,35 @@ def forward(model, work):
                     a[i, j] = a[i, j] + B[c, j] * work.acceleration[c]
 
 
-@kernel
+@inline
 def eliminate(work, i, c):
     """Take column c out of the articulated inertia and force of body i; u goes to P, 1/d to T."""
     I, W, B, U = work.articulated, work.W, work.B, work.U
     b0, b1, b2, b3, b4, b5 = B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5]
-    for j in range(6):
-        U[c, j] = (
-            I[i, j] * b0
-            + I[i, 6 + j] * b1
-            + I[i, 12 + j] * b2
-            + I[i, 18 + j] * b3
-            + I[i, 24 + j] * b4
-            + I[i, 30 + j] * b5
-        )
-    u0, u1, u2, u3, u4, u5 = U[c, 0], U[c, 1], U[c, 2], U[c, 3], U[c, 4], U[c, 5]
+    i00, i01, i02, i03, i04, i05 = I[i, 0], I[i, 1], I[i, 2], I[i, 3], I[i, 4], I[i, 5]
+    i11, i12, i13, i14, i15 = I[i, 6], I[i, 7], I[i, 8], I[i, 9], I[i, 10]
+    i22, i23, i24, i25 = I[i, 11], I[i, 12], I[i, 13], I[i, 14]
+    i33, i34, i35, i44, i45, i55 = I[i, 15], I[i, 16], I[i, 17], I[i, 18], I[i, 19], I[i, 20]
+    w0, w1, w2, w3, w4, w5 = W[i, 0], W[i, 1], W[i, 2], W[i, 3], W[i, 4], W[i, 5]
+    u0 = i00 * b0 + i01 * b1 + i02 * b2 + i03 * b3 + i04 * b4 + i05 * b5
+    u1 = i01 * b0 + i11 * b1 + i12 * b2 + i13 * b3 + i14 * b4 + i15 * b5
+    u2 = i02 * b0 + i12 * b1 + i22 * b2 + i23 * b3 + i24 * b4 + i25 * b5
+    u3 = i03 * b0 + i13 * b1 + i23 * b2 + i33 * b3 + i34 * b4 + i35 * b5
+    u4 = i04 * b0 + i14 * b1 + i24 * b2 + i34 * b3 + i44 * b4 + i45 * b5
+    u5 = i05 * b0 + i15 * b1 + i25 * b2 + i35 * b3 + i45 * b4 + i55 * b5
     inverse = 1.0 / (b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3 + b4 * u4 + b5 * u5)
-    u = work.tau[c] + (
-        b0 * W[i, 0] + b1 * W[i, 1] + b2 * W[i, 2] + b3 * W[i, 3] + b4 * W[i, 4] + b5 * W[i, 5]
-    )
+    u = work.tau[c] + (b0 * w0 + b1 * w1 + b2 * w2 + b3 * w3 + b4 * w4 + b5 * w5)
     work.P[c] = u
     work.T[c, 0] = inverse
-    step = u * inverse
-    for j in range(6):
-        W[i, j] = W[i, j] - U[c, j] * step
-    for j in range(6):
-        x = U[c, j] * inverse
-        for k in range(j, 6):
-            I[i, 6 * j + k] = I[i, 6 * j + k] - x * U[c, k]
-            I[i, 6 * k + j] = I[i, 6 * j + k]
+    x = u * inverse
+    U[c, 0], U[c, 1], U[c, 2], U[c, 3], U[c, 4], U[c, 5] = u0, u1, u2, u3, u4, u5
+    W[i, 0], W[i, 1], W[i, 2] = w0 - u0 * x, w1 - u1 * x, w2 - u2 * x
+    W[i, 3], W[i, 4], W[i, 5] = w3 - u3 * x, w4 - u4 * x, w5 - u5 * x
+    x0, x1, x2, x3, x4, x5 = u0 * inverse, u1 * inverse, u2 * inverse, u3 * inverse, u4 * inverse, u5 * inverse
+    I[i, 0], I[i, 1], I[i, 2] = i00 - x0 * u0, i01 - x0 * u1, i02 - x0 * u2
+    I[i, 3], I[i, 4], I[i, 5] = i03 - x0 * u3, i04 - x0 * u4, i05 - x0 * u5
+    I[i, 6], I[i, 7], I[i, 8] = i11 - x1 * u1, i12 - x1 * u2, i13 - x1 * u3
+    I[i, 9], I[i, 10] = i14 - x1 * u4, i15 - x1 * u5
+    I[i, 11], I[i, 12], I[i, 13], I[i, 14] = i22 - x2 * u2, i23 - x2 * u3, i24 - x2 * u4, i25 - x2 * u5
+    I[i, 15], I[i, 16], I[i, 17] = i33 - x3 * u3, i34 - x3 * u4, i35 - x3 * u5
+    I[i, 18], I[i, 19], I[i, 20] = i44 - x4 * u4, i45 - x4 * u5, i55 - x5 * u5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from madi.joints.dispatch import BASE, bias, has_bias, place
-from madi.kernel import kernel
+from madi.kernel import inline, kernel
 from madi.spatial.algebra import motion_cross
 
 
@@ -15,7 +15,7 @@ def positions(model, work, q):
         place(model, work, i, q)
 
 
-@kernel
+@inline
 def set_ground(work):
     """Body 0 and reference frame 0: the ground, at rest."""
     for j in range(3):
@@ -70,7 +70,7 @@ def velocities(model, work, q, v):
                     A[i, j] = A[i, j] + B[c, j] * work.acceleration[c]
 
 
-@kernel
+@inline
 def add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5):
     """Velocity and acceleration of body i from its parent's and the relative velocity b: D = Y_p x b."""
     y0, y1, y2, y3, y4, y5 = Y[p, 0], Y[p, 1], Y[p, 2], Y[p, 3], Y[p, 4], Y[p, 5]
@@ -107,7 +107,7 @@ def accelerations(model, work, qdd):
                     a[i, j] = a[i, j] + B[c, j] * qdd[c]
 
 
-@kernel
+@inline
 def point(work, i, s0, s1, s2):
     """Reference coordinates of the point s of body i (in its internal axes)."""
     R, r = work.R, work.r
@@ -118,7 +118,7 @@ def point(work, i, s0, s1, s2):
     )
 
 
-@kernel
+@inline
 def point_velocity(work, i, x, y, z):
     """Velocity of the point of body i that is now at the reference coordinates (x, y, z): v + w x r."""
     Y = work.Y
@@ -129,7 +129,7 @@ def point_velocity(work, i, x, y, z):
     )
 
 
-@kernel
+@inline
 def to_ground(work, f, x, y, z):
     """A vector of reference frame f in ground axes."""
     R = work.frame_R
@@ -140,7 +140,7 @@ def to_ground(work, f, x, y, z):
     )
 
 
-@kernel
+@inline
 def from_ground(work, f, x, y, z):
     """A vector of ground axes in the axes of reference frame f."""
     R = work.frame_R

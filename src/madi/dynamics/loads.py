@@ -12,11 +12,11 @@ R_i = M^_i Ydot_i - Q^_i + sum_c R_c (P1 eq. 28). The driving force of a joint i
 from __future__ import annotations
 
 from madi.dynamics.kinematics import to_ground
-from madi.kernel import kernel
+from madi.kernel import inline, kernel
 from madi.spatial.algebra import inertia_times
 
 
-@kernel
+@inline
 def reaction(model, work, i, qdd, out):
     """out[0:6] = R_i by P1 eq. 30; composites and accelerations are in work."""
     W, U, a = work.W, work.U, work.a
@@ -30,7 +30,7 @@ def reaction(model, work, i, qdd, out):
     out[0], out[1], out[2], out[3], out[4], out[5] = r0, r1, r2, r3, r4, r5
 
 
-@kernel
+@inline
 def reaction_newton_euler(model, work, i, out):
     """out[0:6] = R_i by P1 eq. 28: over all bodies outboard of joint i, tips first."""
     Q, A, a = work.Q, work.A, work.a

@@ -13,11 +13,11 @@ M has the sparsity of the tree: entries only between a column and its ancestors.
 
 from __future__ import annotations
 
-from madi.kernel import kernel
+from madi.kernel import inline, kernel
 from madi.spatial.algebra import body_inertia, dot6, force_cross, inertia_times
 
 
-@kernel
+@inline
 def body_terms(model, work, i):
     """Inertia of body i and W_i = Q^_i - M^_i A_i of the body alone; work.Q holds the applied forces on entry."""
     Y, A, Q, W = work.Y, work.A, work.Q, work.W
@@ -53,7 +53,7 @@ def composites(model, work):
         composite_columns(model, work, i)
 
 
-@kernel
+@inline
 def composite_columns(model, work, i):
     """U_c = K_i B_c of the columns of joint i."""
     B, U = work.B, work.U

@@ -17,7 +17,7 @@ from madi.dynamics.inverse import inverse
 from madi.dynamics.kinematics import accelerations, point_velocity, positions, to_ground, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.forces.dispatch import apply_forces
-from madi.kernel import kernel
+from madi.kernel import inline, kernel
 from madi.signals.tape import signals
 
 
@@ -49,7 +49,7 @@ def forces_at(model, work, t, q, v, tau):
     apply_forces(model, work, tau)
 
 
-@kernel
+@inline
 def give(values, n, out):
     """Copy the first n of `values` to `out`."""
     for c in range(n):

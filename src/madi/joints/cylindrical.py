@@ -1,7 +1,7 @@
 """Cylindrical: the child slides along the joint's z axis and turns about it."""
 
 from madi.joints.kind import JointKind
-from madi.kernel import cos, kernel, sin
+from madi.kernel import kernel, sincos
 
 KIND = JointKind(
     "cylindrical", code=4, weight=2.0, coordinates=("z", "angle"), speeds=("z", "angle"), units=("m", "rad")
@@ -11,7 +11,7 @@ KIND = JointKind(
 @kernel
 def pose(q, k, R, p):
     """Turn by the angle, slide by z."""
-    c, s = cos(q[k + 1]), sin(q[k + 1])
+    s, c = sincos(q[k + 1])
     R[0, 0], R[0, 1], R[0, 2] = c, -s, 0.0
     R[1, 0], R[1, 1], R[1, 2] = s, c, 0.0
     R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, 1.0

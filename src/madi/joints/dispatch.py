@@ -14,7 +14,7 @@ drawn direction they need no sign, because `topology` turns their z axis around.
 from __future__ import annotations
 
 from madi.joints import cylindrical, fixed, free, planar, prismatic, revolute, screw, spherical, universal
-from madi.kernel import cos, kernel, sin
+from madi.kernel import inline, kernel, sincos
 from madi.spatial.rotation import (
     quaternion_exp,
     quaternion_log,
@@ -36,7 +36,7 @@ FREE = free.KIND.code
 BASE = 9  # a free joint whose child carries the reference frame (P4's chassis-local frame)
 
 
-@kernel
+@inline
 def axis_motion(code, x, pitch):
     """(turn, slide) of a one-axis joint and their rates by its coordinate."""
     if code == REVOLUTE:
@@ -92,13 +92,13 @@ def local_bias(code, q, k, v, l, b):
         planar.bias(q, k, v, l, b)
 
 
-@kernel
+@inline
 def has_bias(code):
     """Whether S° v can be other than zero."""
     return code == UNIVERSAL or code == PLANAR
 
 
-@kernel
+@inline
 def place(model, work, i, q):
     """Pose of body i and the columns of its joint, in the reference frame, from the pose of its parent."""
     code = model.code[i]
@@ -110,7 +110,7 @@ def place(model, work, i, q):
         place_joint(model, work, i, q)
 
 
-@kernel
+@inline
 def place_axis_joint(model, work, i, q):
     """A one-axis joint: B = (turn' (r x z) + slide' z, turn' z)."""
     R, r, C, d, B = work.R, work.r, model.C, model.d, work.B
@@ -118,16 +118,20 @@ def place_axis_joint(model, work, i, q):
     turn, slide, turn_rate, slide_rate = axis_motion(code, q[model.q_at[i]], model.pitch[i])
     c, s = 1.0, 0.0
     if code != PRISMATIC:
-        c, s = cos(turn), sin(turn)
+        s, c = sincos(turn)
+    # read before writing: the compiler cannot know that R and C do not overlap
+    c00, c01, c02, d0 = C[i, 0, 0], C[i, 0, 1], C[i, 0, 2], d[i, 0]
+    c10, c11, c12, d1 = C[i, 1, 0], C[i, 1, 1], C[i, 1, 2], d[i, 1]
+    c20, c21, c22, d2 = C[i, 2, 0], C[i, 2, 1], C[i, 2, 2], d[i, 2]
     for j in range(3):
         p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
-        x = p0 * C[i, 0, 0] + p1 * C[i, 1, 0] + p2 * C[i, 2, 0]
-        y = p0 * C[i, 0, 1] + p1 * C[i, 1, 1] + p2 * C[i, 2, 1]
-        z = p0 * C[i, 0, 2] + p1 * C[i, 1, 2] + p2 * C[i, 2, 2]
+        x = p0 * c00 + p1 * c10 + p2 * c20
+        y = p0 * c01 + p1 * c11 + p2 * c21
+        z = p0 * c02 + p1 * c12 + p2 * c22
         R[i, j, 0] = c * x + s * y
         R[i, j, 1] = c * y - s * x
         R[i, j, 2] = z
-        r[i, j] = r[parent, j] + p0 * d[i, 0] + p1 * d[i, 1] + p2 * d[i, 2] + slide * z
+        r[i, j] = r[parent, j] + p0 * d0 + p1 * d1 + p2 * d2 + slide * z
     z0, z1, z2 = R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]
     x0, x1, x2 = r[i, 0], r[i, 1], r[i, 2]
     B[l, 0] = turn_rate * (x1 * z2 - x2 * z1) + slide_rate * z0
@@ -242,7 +246,7 @@ def bias(model, work, i, q, v):
 # ---- coordinates and speeds: charts of the configuration space ------------------------------------------------------
 
 
-@kernel
+@inline
 def quaternion_at(code):
     """Where in a joint's coordinates its unit quaternion starts, -1 if it has none."""
     if code == SPHERICAL:

@@ -1,7 +1,7 @@
 """Planar: the child slides along x and y of the joint's frame, which stay with the parent, and turns about z."""
 
 from madi.joints.kind import JointKind
-from madi.kernel import cos, kernel, sin
+from madi.kernel import kernel, sincos
 
 KIND = JointKind(
     "planar",
@@ -16,7 +16,7 @@ KIND = JointKind(
 @kernel
 def pose(q, k, R, p):
     """Slide to (x, y), turn by the angle."""
-    c, s = cos(q[k + 2]), sin(q[k + 2])
+    s, c = sincos(q[k + 2])
     R[0, 0], R[0, 1], R[0, 2] = c, -s, 0.0
     R[1, 0], R[1, 1], R[1, 2] = s, c, 0.0
     R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, 1.0

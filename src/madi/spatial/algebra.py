@@ -8,10 +8,10 @@ about the *reference origin*. In this form composite inertias are sums (P1 eq. 1
 
 from __future__ import annotations
 
-from madi.kernel import kernel
+from madi.kernel import inline
 
 
-@kernel
+@inline
 def dot6(a, i, b, j):
     """Product of row i of a with row j of b: a power, or an entry of the mass matrix."""
     return (
@@ -24,7 +24,7 @@ def dot6(a, i, b, j):
     )
 
 
-@kernel
+@inline
 def inertia_times(K, i, y0, y1, y2, y3, y4, y5):
     """M^ Y for the ten-number inertia in row i of K."""
     m, hx, hy, hz = K[i, 0], K[i, 1], K[i, 2], K[i, 3]
@@ -38,7 +38,7 @@ def inertia_times(K, i, y0, y1, y2, y3, y4, y5):
     )
 
 
-@kernel
+@inline
 def motion_cross(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5):
     """(v, w) x (v', w') = (w x v' + v x w', w x w'): the rate of a motion vector b that is carried along by a."""
     return (
@@ -51,7 +51,7 @@ def motion_cross(a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5):
     )
 
 
-@kernel
+@inline
 def force_cross(a0, a1, a2, a3, a4, a5, f0, f1, f2, f3, f4, f5):
     """(v, w) x* (f, n) = (w x f, v x f + w x n): the rate of a force vector that is carried along by a."""
     return (
@@ -64,7 +64,7 @@ def force_cross(a0, a1, a2, a3, a4, a5, f0, f1, f2, f3, f4, f5):
     )
 
 
-@kernel
+@inline
 def body_inertia(model, work, i):
     """Ten-number inertia of body i about the reference origin, from its present pose, into work.inertia[i]."""
     R, r, J, out = work.R, work.r, model.J, work.inertia

@@ -83,7 +83,7 @@ class Work(NamedTuple):
     U: Any  # [nv, 6] K_c B_c
     M: Any  # [nv * nv], by rows
     P: Any  # [nv]
-    articulated: Any  # [n + 1, 36]
+    articulated: Any  # [n + 1, 21] upper triangle
     a: Any  # [n + 1, 6] state acceleration (relative to A)
     frame_R: Any  # [nf, 3, 3] reference frames in the ground
     frame_r: Any
@@ -210,7 +210,7 @@ def model_views(ints, reals):
 def work_length(ints):
     """Length of the scratch array."""
     n, nq, nv, nf, ne, nt, ns = ints[0], ints[1], ints[2], ints[3], ints[4], ints[6], ints[7]
-    return nq + 4 * nv + 98 * n + 18 * nv + nv * nv + 12 * nf + 4 * ne + ns + nt + 63
+    return nq + 4 * nv + 83 * n + 18 * nv + nv * nv + 12 * nf + 4 * ne + ns + nt + 63
 
 
 @kernel
@@ -218,7 +218,7 @@ def work_views(ints, buffer):
     """The named views of the scratch array, in the order of `Work`."""
     n, nq, nv, nf, ne, nt, ns = ints[0], ints[1], ints[2], ints[3], ints[4], ints[6], ints[7]
     a = nq + 4 * nv  # q, v, tau, acceleration, P
-    b = a + 98 * n  # bodies
+    b = a + 83 * n  # bodies
     c = b + 18 * nv  # columns
     f = c + nv * nv
     g = f + 12 * nf
@@ -241,8 +241,8 @@ def work_views(ints, buffer):
         view2(buffer, b + 6 * nv, nv, 6),
         view1(buffer, c, nv * nv),
         view1(buffer, nq + 3 * nv, nv),
-        view2(buffer, a + 56 * n, n, 36),
-        view2(buffer, a + 92 * n, n, 6),
+        view2(buffer, a + 56 * n, n, 21),
+        view2(buffer, a + 77 * n, n, 6),
         view3(buffer, f, nf, 3, 3),
         view2(buffer, f + 9 * nf, nf, 3),
         view2(buffer, g, ne, 4),
