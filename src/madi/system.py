@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from madi.engines.entries import ENTRIES, FORMULATIONS
-from madi.errors import InputError, ModelError
+from madi.errors import EngineError, InputError, ModelError, TraceError
 from madi.joints import KINDS
 from madi.model.check import check
 from madi.topology.freeze import freeze, path_matrix
@@ -36,6 +36,7 @@ class System:
         self.layout = self.frozen.layout
         self.forces = [force.name for force in model.forces]
         self._engines: dict[str, Any] = {}
+        self._traces: dict[Any, Any] = {}
         self._joint_of = {joint.name: k + 1 for k, joint in enumerate(self.frozen.joints)}
         self._body_of = {name: k + 1 for k, name in enumerate(self.frozen.bodies)}
 
@@ -141,19 +142,30 @@ class System:
             raise InputError(f"engine={name!r}: choose one of {', '.join(ENGINES)}")
         name = "jit" if name == "auto" else name
         if name not in self._engines:
-            if name == "plain":
-                from madi.engines.plain import PlainEngine as Engine
-            elif name == "jit":
-                from madi.engines.jit import JitEngine as Engine  # type: ignore[assignment]
-            else:
-                from madi.engines.compiled import CompiledEngine as Engine  # type: ignore[assignment]
-            self._engines[name] = Engine(self.layout)
+            self._engines[name] = self._make_engine(name)
         return self._engines[name]
+
+    def _make_engine(self, name: str) -> Any:
+        if name == "plain":
+            from madi.engines.plain import PlainEngine
+
+            return PlainEngine(self.layout)
+        if name == "jit":
+            from madi.engines.jit import JitEngine
+
+            return JitEngine(self.layout)
+        from madi.engines.compiled import CompiledEngine
+
+        return CompiledEngine(self.layout, [callback.name for callback, _, _ in self.frozen.signals.callbacks])
 
     def formulation(self, name: str | None = None) -> str:
         """The formulation asked for, or the fastest for this size."""
         if name is None or name == "auto":
-            return "recursive" if self.nv <= 6 else "articulated"
+            depth = np.zeros(self.nv)
+            for c, parent in enumerate(self.layout.arrays.column_parent):
+                depth[c] = 1 if parent < 0 else depth[parent] + 1
+            # multiplications beyond what both do: M and its factorisation, against the articulated inertias
+            return "recursive" if np.sum(6 * depth + depth**2 / 2) < 100 * self.nv else "articulated"
         if name not in FORMULATIONS:
             raise InputError(f"formulation={name!r}: choose one of {', '.join(FORMULATIONS)}")
         return name
@@ -185,3 +197,151 @@ class System:
     def mass_matrix(self, q: Any, *, engine: str = "auto") -> np.ndarray:
         """The joint-space mass matrix, full."""
         return self._evaluate("mass-matrix", q, None, np.zeros(0), 0.0, engine).reshape(self.nv, self.nv)
+
+    def derivatives(self, q: Any, v: Any, tau: Any = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Exact d(acceleration)/d(q, v, tau) from the trace, each nv × nv.
+
+        The first is by the coordinates of the chart at q: q moves as the speeds would move it (for joints without a
+        quaternion, simply by q).
+        """
+        self._refuse_callbacks("exact derivatives")
+        key = ("derivatives", self.formulation())
+        if key not in self._traces:
+            from madi.symbolic.trace import derivative_function
+
+            self._traces[key] = derivative_function(self.layout, self.formulation())
+        q, v, tau = self._vector(q, self.nq, "q"), self._vector(v, self.nv, "v"), self._vector(tau, self.nv, "tau")
+        by_q, by_v, by_tau = self._traces[key](t, q, v, tau)
+        return np.array(by_q), np.array(by_v), np.array(by_tau)
+
+    def operation_count(self, entry: str | None = None, share: bool = True) -> dict[str, int]:
+        """Arithmetic operations of one evaluation in code made for this model: "mul", "add", ... and "total".
+
+        `entry`: a formulation, "inverse" or "mass-matrix"; default the formulation in use. `share=False`: before common
+        terms are shared.
+        """
+        from madi.symbolic.trace import count_operations, trace
+
+        self._refuse_callbacks("an operation count")
+        name = entry if entry in ("inverse", "mass-matrix") else self.formulation(entry)
+        key = ("count", name, share)
+        if key not in self._traces:
+            self._traces[key] = count_operations(trace(self.layout, name, share))
+        return {**self._traces[key], "total": sum(self._traces[key].values())}
+
+    def _refuse_callbacks(self, what: str) -> None:
+        names = [callback.name for callback, _, _ in self.frozen.signals.callbacks]
+        if names:
+            raise TraceError(f"{what} needs functions that can be traced; {', '.join(names)} stays in Python")
+
+    # ---- what bodies and joints do ----------------------------------------------------------------------------------
+
+    def observe(self, q: Any, v: Any = None, t: float = 0.0, a: Any = None, *, engine: str = "auto") -> Observation:
+        """Poses, velocities, energies and forces at one state."""
+        row = self._evaluate("observe", q, v, self._vector(a, self.nv, "a"), t, engine)
+        return Observation(self, row[None, :])
+
+    def body_pose(self, q: Any, body: Any, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
+        """(position, rotation matrix) of the body's frame in the ground. Joint coordinates are taken as given."""
+        i = self._body(body)
+        if i == 0:
+            return np.zeros(3), np.eye(3)
+        row = self._evaluate("poses", q, None, np.zeros(0), 0.0, engine)
+        part = row[18 * (i - 1) : 18 * i]
+        R, r = part[:9].reshape(3, 3), part[9:12]
+        return r + R @ self.frozen.body_r[i - 1], R @ self.frozen.body_R[i - 1]
+
+    def point_jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0), *, engine: str = "auto") -> np.ndarray:
+        """6 × nv: velocity of a point of a body (given in the body's frame) and the body's angular velocity, ground axes."""
+        i = self._body(body)
+        if i == 0:
+            return np.zeros((6, self.nv))
+        inside = self.frozen.body_r[i - 1] + self.frozen.body_R[i - 1] @ self._vector(point, 3, "point")
+        return self._evaluate("point-jacobian", q, None, np.array([i, *inside]), 0.0, engine).reshape(6, self.nv)
+
+    def energy(self, q: Any, v: Any, t: float = 0.0, *, engine: str = "auto") -> dict[str, float]:
+        """Kinetic, potential (gravity and springs) and total energy, J."""
+        seen = self.observe(q, v, t, engine=engine)
+        kinetic, potential = float(seen.kinetic[0]), float(seen.potential[0])
+        return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+
+    def powers(self, q: Any, v: Any, t: float = 0.0, *, engine: str = "auto") -> dict[str, dict[str, float]]:
+        """Of every force element: its value, potential energy, power delivered to the system, power dissipated."""
+        table = self.observe(q, v, t, engine=engine).force[0]
+        return {
+            name: dict(zip(("value", "potential", "power", "dissipated"), map(float, row), strict=True))
+            for name, row in zip(self.forces, table, strict=True)
+        }
+
+    def momentum(self, q: Any, v: Any, *, engine: str = "auto") -> np.ndarray:
+        """Linear momentum and angular momentum about the ground's origin, ground axes (six numbers)."""
+        return self.observe(q, v, engine=engine).momentum[0]
+
+    def reactions(self, q: Any, v: Any, joints: Any = None, tau: Any = None, t: float = 0.0, *, axes: Any = "ground",
+                  a: Any = None, way: str = "selected", engine: str = "auto") -> dict[str, Reaction]:  # fmt: skip
+        """Force and moment on the child of each joint, at the joint (P1), incl. what springs and drives transmit there.
+
+        `joints`: names (default all); `axes`: "ground", or a body in whose axes they are wanted; `a`: accelerations if
+        they are known already; `way`: "selected" (P1's non-recursive formula) or "newton-euler" (over all outboard bodies).
+        """
+        if way not in ("selected", "newton-euler"):
+            raise InputError(f"way={way!r}: choose 'selected' or 'newton-euler'")
+        self._refuse_loops("reactions")
+        names = self.joint_names if joints is None else list(joints)
+        numbers = [self._joint(name) for name in names]
+        if a is None:
+            a = self.forward_dynamics(q, v, tau, t, engine=engine)
+        x = np.concatenate([self._vector(a, self.nv, "a"), [len(numbers)], numbers])
+        engine = "jit" if engine in ("auto", "compiled") else engine
+        driving = self._driving_columns(numbers)
+        entry = "loads" if way == "selected" else "loads-newton-euler"
+        row = self._evaluate(entry, q, v, x, t, engine, size=6 * len(numbers) + len(driving))
+        turn = np.eye(3)
+        if axes != "ground":
+            turn = self.body_pose(q, axes)[1].T
+        found = {}
+        for k, name in enumerate(names):
+            own = {self.speeds[c]: float(row[6 * len(numbers) + j]) for j, (i, c) in enumerate(driving) if i == numbers[k]}
+            found[name] = Reaction(turn @ row[6 * k : 6 * k + 3], turn @ row[6 * k + 3 : 6 * k + 6], own, True)
+        return found
+
+    def _driving_columns(self, numbers: list[int]) -> list[tuple[int, int]]:
+        """(body, column) in the order in which the loads entry lists B^T R."""
+        model = self.layout.arrays
+        return [(i, c) for i in numbers for c in range(int(model.v_at[i]), int(model.v_end[i]))]
+
+    def _refuse_loops(self, what: str) -> None:
+        if self.cut_joints:
+            raise EngineError(
+                f"model {self.name!r} has closed loops (cut joints: {', '.join(self.cut_joints)}); {what} with loops is not "
+                "there yet. s.explain() shows tree and cuts"
+            )
+
+
+class Reaction(NamedTuple):
+    """Load of a joint on its child: N and N m; `driving`: generalised force along each of its coordinates (B^T R)."""
+
+    force: np.ndarray
+    moment: np.ndarray
+    driving: dict[str, float]
+    unique: bool
+
+
+class Observation:
+    """Rows of the `observe` entry, one per instant, as named arrays: bodies in the frames the user gave them."""
+
+    def __init__(self, system: System, rows: np.ndarray):
+        frozen, nq, nv = system.frozen, system.nq, system.nv
+        n, ne = len(frozen.bodies), len(system.forces)
+        at = nq + 2 * nv
+        self.q, self.v, self.a = rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv : at]
+        self.kinetic, self.potential, self.power, self.dissipated = rows[:, at : at + 4].T
+        self.momentum = rows[:, at + 4 : at + 10]
+        self.force = rows[:, at + 10 : at + 10 + 4 * ne].reshape(len(rows), ne, 4)
+        parts = rows[:, at + 10 + 4 * ne :].reshape(len(rows), n, 18)
+        R = parts[..., :9].reshape(len(rows), n, 3, 3)
+        lever = np.einsum("tnij,nj->tni", R, frozen.body_r)
+        self.angular_velocity = parts[..., 15:18]
+        self.position = parts[..., 9:12] + lever
+        self.velocity = parts[..., 12:15] + np.cross(self.angular_velocity, lever)
+        self.rotation = np.einsum("tnij,njk->tnik", R, frozen.body_R)

@@ -19,10 +19,14 @@ from madi.kernel import inline, kernel
 def start_articulated(work, i):
     """I of the body alone, [[m 1, -h~], [h~, I]], its upper triangle row by row (21 numbers)."""
     K, I = work.inertia, work.articulated
-    m, x, y, z = K[i, 0], K[i, 1], K[i, 2], K[i, 3]
-    I[i, 0], I[i, 1], I[i, 2], I[i, 3], I[i, 4], I[i, 5] = m, 0.0, 0.0, 0.0, z, -y
-    I[i, 6], I[i, 7], I[i, 8], I[i, 9], I[i, 10] = m, 0.0, -z, 0.0, x
-    I[i, 11], I[i, 12], I[i, 13], I[i, 14] = m, y, -x, 0.0
+    m, x = K[i, 0], K[i, 1]
+    y, z = K[i, 2], K[i, 3]
+    I[i, 0], I[i, 1], I[i, 2] = m, 0.0, 0.0
+    I[i, 3], I[i, 4], I[i, 5] = 0.0, z, -y
+    I[i, 6], I[i, 7], I[i, 8] = m, 0.0, -z
+    I[i, 9], I[i, 10] = 0.0, x
+    I[i, 11], I[i, 12] = m, y
+    I[i, 13], I[i, 14] = -x, 0.0
     for j in range(6):
         I[i, 15 + j] = K[i, 4 + j]
 
@@ -30,7 +34,8 @@ def start_articulated(work, i):
 @kernel
 def forward(model, work):
     """qdd of the free columns into work.acceleration."""
-    I, W, B, U, a = work.articulated, work.W, work.B, work.U, work.a
+    I, W, B = work.articulated, work.W, work.B
+    U, a = work.U, work.a
     n = model.n
     for i in range(1, n):
         body_terms(model, work, i)  # W = Q^ - M^ A = -p
@@ -62,13 +67,20 @@ def forward(model, work):
 @inline
 def eliminate(work, i, c):
     """Take column c out of the articulated inertia and force of body i; u goes to P, 1/d to T."""
-    I, W, B, U = work.articulated, work.W, work.B, work.U
-    b0, b1, b2, b3, b4, b5 = B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5]
-    i00, i01, i02, i03, i04, i05 = I[i, 0], I[i, 1], I[i, 2], I[i, 3], I[i, 4], I[i, 5]
-    i11, i12, i13, i14, i15 = I[i, 6], I[i, 7], I[i, 8], I[i, 9], I[i, 10]
-    i22, i23, i24, i25 = I[i, 11], I[i, 12], I[i, 13], I[i, 14]
-    i33, i34, i35, i44, i45, i55 = I[i, 15], I[i, 16], I[i, 17], I[i, 18], I[i, 19], I[i, 20]
-    w0, w1, w2, w3, w4, w5 = W[i, 0], W[i, 1], W[i, 2], W[i, 3], W[i, 4], W[i, 5]
+    I, W = work.articulated, work.W
+    B, U = work.B, work.U
+    b0, b1, b2 = B[c, 0], B[c, 1], B[c, 2]
+    b3, b4, b5 = B[c, 3], B[c, 4], B[c, 5]
+    i00, i01, i02 = I[i, 0], I[i, 1], I[i, 2]
+    i03, i04, i05 = I[i, 3], I[i, 4], I[i, 5]
+    i11, i12, i13 = I[i, 6], I[i, 7], I[i, 8]
+    i14, i15 = I[i, 9], I[i, 10]
+    i22, i23 = I[i, 11], I[i, 12]
+    i24, i25 = I[i, 13], I[i, 14]
+    i33, i34, i35 = I[i, 15], I[i, 16], I[i, 17]
+    i44, i45, i55 = I[i, 18], I[i, 19], I[i, 20]
+    w0, w1, w2 = W[i, 0], W[i, 1], W[i, 2]
+    w3, w4, w5 = W[i, 3], W[i, 4], W[i, 5]
     u0 = i00 * b0 + i01 * b1 + i02 * b2 + i03 * b3 + i04 * b4 + i05 * b5
     u1 = i01 * b0 + i11 * b1 + i12 * b2 + i13 * b3 + i14 * b4 + i15 * b5
     u2 = i02 * b0 + i12 * b1 + i22 * b2 + i23 * b3 + i24 * b4 + i25 * b5
@@ -80,14 +92,17 @@ def eliminate(work, i, c):
     work.P[c] = u
     work.T[c, 0] = inverse
     x = u * inverse
-    U[c, 0], U[c, 1], U[c, 2], U[c, 3], U[c, 4], U[c, 5] = u0, u1, u2, u3, u4, u5
+    U[c, 0], U[c, 1], U[c, 2] = u0, u1, u2
+    U[c, 3], U[c, 4], U[c, 5] = u3, u4, u5
     W[i, 0], W[i, 1], W[i, 2] = w0 - u0 * x, w1 - u1 * x, w2 - u2 * x
     W[i, 3], W[i, 4], W[i, 5] = w3 - u3 * x, w4 - u4 * x, w5 - u5 * x
-    x0, x1, x2, x3, x4, x5 = u0 * inverse, u1 * inverse, u2 * inverse, u3 * inverse, u4 * inverse, u5 * inverse
+    x0, x1, x2 = u0 * inverse, u1 * inverse, u2 * inverse
+    x3, x4, x5 = u3 * inverse, u4 * inverse, u5 * inverse
     I[i, 0], I[i, 1], I[i, 2] = i00 - x0 * u0, i01 - x0 * u1, i02 - x0 * u2
     I[i, 3], I[i, 4], I[i, 5] = i03 - x0 * u3, i04 - x0 * u4, i05 - x0 * u5
     I[i, 6], I[i, 7], I[i, 8] = i11 - x1 * u1, i12 - x1 * u2, i13 - x1 * u3
     I[i, 9], I[i, 10] = i14 - x1 * u4, i15 - x1 * u5
-    I[i, 11], I[i, 12], I[i, 13], I[i, 14] = i22 - x2 * u2, i23 - x2 * u3, i24 - x2 * u4, i25 - x2 * u5
+    I[i, 11], I[i, 12] = i22 - x2 * u2, i23 - x2 * u3
+    I[i, 13], I[i, 14] = i24 - x2 * u4, i25 - x2 * u5
     I[i, 15], I[i, 16], I[i, 17] = i33 - x3 * u3, i34 - x3 * u4, i35 - x3 * u5
     I[i, 18], I[i, 19], I[i, 20] = i44 - x4 * u4, i45 - x4 * u5, i55 - x5 * u5

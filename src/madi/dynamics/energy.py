@@ -14,7 +14,8 @@ def kinetic(model, work):
     total = 0.0
     for i in range(1, model.n):
         body_inertia(model, work, i)
-        y0, y1, y2, y3, y4, y5 = Y[i, 0], Y[i, 1], Y[i, 2], Y[i, 3], Y[i, 4], Y[i, 5]
+        y0, y1, y2 = Y[i, 0], Y[i, 1], Y[i, 2]
+        y3, y4, y5 = Y[i, 3], Y[i, 4], Y[i, 5]
         p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, y0, y1, y2, y3, y4, y5)
         total = total + 0.5 * (p0 * y0 + p1 * y1 + p2 * y2 + p3 * y3 + p4 * y4 + p5 * y5)
     return total

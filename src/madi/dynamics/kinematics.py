@@ -47,10 +47,12 @@ def velocities(model, work, q, v):
         elif m - l == 1:
             # the one-axis joint: B v and its rate in scalars
             x = v[l]
-            b0, b1, b2, b3, b4, b5 = B[l, 0] * x, B[l, 1] * x, B[l, 2] * x, B[l, 3] * x, B[l, 4] * x, B[l, 5] * x
+            b0, b1, b2 = B[l, 0] * x, B[l, 1] * x, B[l, 2] * x
+            b3, b4, b5 = B[l, 3] * x, B[l, 4] * x, B[l, 5] * x
             add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5)
         else:
-            b0, b1, b2, b3, b4, b5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            b0, b1, b2 = 0.0, 0.0, 0.0
+            b3, b4, b5 = 0.0, 0.0, 0.0
             for c in range(l, m):
                 x = v[c]
                 b0, b1, b2 = b0 + B[c, 0] * x, b1 + B[c, 1] * x, b2 + B[c, 2] * x
@@ -73,7 +75,8 @@ def velocities(model, work, q, v):
 @inline
 def add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5):
     """Velocity and acceleration of body i from its parent's and the relative velocity b: D = Y_p x b."""
-    y0, y1, y2, y3, y4, y5 = Y[p, 0], Y[p, 1], Y[p, 2], Y[p, 3], Y[p, 4], Y[p, 5]
+    y0, y1, y2 = Y[p, 0], Y[p, 1], Y[p, 2]
+    y3, y4, y5 = Y[p, 3], Y[p, 4], Y[p, 5]
     d0, d1, d2, d3, d4, d5 = motion_cross(y0, y1, y2, y3, y4, y5, b0, b1, b2, b3, b4, b5)
     Y[i, 0], Y[i, 1], Y[i, 2] = y0 + b0, y1 + b1, y2 + b2
     Y[i, 3], Y[i, 4], Y[i, 5] = y3 + b3, y4 + b4, y5 + b5

@@ -21,20 +21,23 @@ def reaction(model, work, i, qdd, out):
     """out[0:6] = R_i by P1 eq. 30; composites and accelerations are in work."""
     W, U, a = work.W, work.U, work.a
     r0, r1, r2, r3, r4, r5 = inertia_times(work.K, i, a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5])
-    r0, r1, r2, r3, r4, r5 = r0 - W[i, 0], r1 - W[i, 1], r2 - W[i, 2], r3 - W[i, 3], r4 - W[i, 4], r5 - W[i, 5]
+    r0, r1, r2 = r0 - W[i, 0], r1 - W[i, 1], r2 - W[i, 2]
+    r3, r4, r5 = r3 - W[i, 3], r4 - W[i, 4], r5 - W[i, 5]
     for c in range(model.v_end[i], model.v_end[model.last[i]]):
         if model.drive[c] < 0:
             x = qdd[c]
             r0, r1, r2 = r0 + U[c, 0] * x, r1 + U[c, 1] * x, r2 + U[c, 2] * x
             r3, r4, r5 = r3 + U[c, 3] * x, r4 + U[c, 4] * x, r5 + U[c, 5] * x
-    out[0], out[1], out[2], out[3], out[4], out[5] = r0, r1, r2, r3, r4, r5
+    out[0], out[1], out[2] = r0, r1, r2
+    out[3], out[4], out[5] = r3, r4, r5
 
 
 @inline
 def reaction_newton_euler(model, work, i, out):
     """out[0:6] = R_i by P1 eq. 28: over all bodies outboard of joint i, tips first."""
     Q, A, a = work.Q, work.A, work.a
-    r0, r1, r2, r3, r4, r5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    r0, r1, r2 = 0.0, 0.0, 0.0
+    r3, r4, r5 = 0.0, 0.0, 0.0
     for k in range(model.last[i], i - 1, -1):
         f0, f1, f2, f3, f4, f5 = inertia_times(
             work.inertia,
@@ -48,7 +51,8 @@ def reaction_newton_euler(model, work, i, out):
         )
         r0, r1, r2 = r0 + f0 - Q[k, 0], r1 + f1 - Q[k, 1], r2 + f2 - Q[k, 2]
         r3, r4, r5 = r3 + f3 - Q[k, 3], r4 + f4 - Q[k, 4], r5 + f5 - Q[k, 5]
-    out[0], out[1], out[2], out[3], out[4], out[5] = r0, r1, r2, r3, r4, r5
+    out[0], out[1], out[2] = r0, r1, r2
+    out[3], out[4], out[5] = r3, r4, r5
 
 
 @kernel

@@ -20,9 +20,11 @@ from madi.spatial.algebra import body_inertia, dot6, force_cross, inertia_times
 @inline
 def body_terms(model, work, i):
     """Inertia of body i and W_i = Q^_i - M^_i A_i of the body alone; work.Q holds the applied forces on entry."""
-    Y, A, Q, W = work.Y, work.A, work.Q, work.W
+    Y, A = work.Y, work.A
+    Q, W = work.Q, work.W
     body_inertia(model, work, i)
-    y0, y1, y2, y3, y4, y5 = Y[i, 0], Y[i, 1], Y[i, 2], Y[i, 3], Y[i, 4], Y[i, 5]
+    y0, y1, y2 = Y[i, 0], Y[i, 1], Y[i, 2]
+    y3, y4, y5 = Y[i, 3], Y[i, 4], Y[i, 5]
     p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, y0, y1, y2, y3, y4, y5)
     g0, g1, g2, g3, g4, g5 = force_cross(y0, y1, y2, y3, y4, y5, p0, p1, p2, p3, p4, p5)
     f0, f1, f2, f3, f4, f5 = inertia_times(
@@ -59,7 +61,8 @@ def composite_columns(model, work, i):
     B, U = work.B, work.U
     for c in range(model.v_at[i], model.v_end[i]):
         u0, u1, u2, u3, u4, u5 = inertia_times(work.K, i, B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5])
-        U[c, 0], U[c, 1], U[c, 2], U[c, 3], U[c, 4], U[c, 5] = u0, u1, u2, u3, u4, u5
+        U[c, 0], U[c, 1], U[c, 2] = u0, u1, u2
+        U[c, 3], U[c, 4], U[c, 5] = u3, u4, u5
 
 
 @kernel

@@ -20,7 +20,8 @@ from madi.spatial.algebra import body_inertia
 @kernel
 def equations(model, work):
     """M (lower part, free columns) and P."""
-    M, P, B, T, Q = work.M, work.P, work.B, work.T, work.Q
+    M, P, B = work.M, work.P, work.B
+    T, Q = work.T, work.Q
     nv = model.nv
     for c in range(nv):
         P[c] = work.tau[c]
@@ -33,7 +34,8 @@ def equations(model, work):
         c0, c1, c2 = point(work, i, model.com[i, 0], model.com[i, 1], model.com[i, 2])
         J0, J1, J2, J3, J4, J5 = central_inertia(model, work, i, c0, c1, c2)
         f0, f1, f2, n0, n1, n2 = cartesian_force(work, i, m, c0, c1, c2, J0, J1, J2, J3, J4, J5)
-        Q[i, 0], Q[i, 1], Q[i, 2], Q[i, 3], Q[i, 4], Q[i, 5] = f0, f1, f2, n0, n1, n2
+        Q[i, 0], Q[i, 1], Q[i, 2] = f0, f1, f2
+        Q[i, 3], Q[i, 4], Q[i, 5] = n0, n1, n2
         last = tip_column(model, i)
         c = last
         while c >= 0:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 from llvmlite import ir
-from numba import types
+from numba import float64, int64, types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, overload, register_jitable, register_model
@@ -100,35 +100,48 @@ def _set_item(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-def _maker(dtype: Any, inner: tuple[int, ...]) -> Any:
-    """An intrinsic (address, elements to skip) -> View."""
+def builtin(function: Any, typer: Callable[..., Any], lower: Callable[..., Any]) -> None:
+    """Teach Numba a function as a builtin: `typer(*types)` gives the result's type or None, `lower` the code.
 
-    @intrinsic
-    def make(typingctx, address, skip):  # type: ignore[no-untyped-def]
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            pointer = builder.inttoptr(args[0], context.get_value_type(signature.return_type))
-            return builder.gep(pointer, [args[1]], inbounds=True)
+    An overload would be compiled as a function of its own for every signature; a builtin costs nothing.
+    """
 
-        return View(dtype, inner)(types.intp, types.intp), generate
+    @infer_global(function)
+    class Template(AbstractTemplate):
+        key = function
 
-    return make
+        def generic(self, args: Any, kws: Any) -> Any:
+            return typer(*args)
 
-
-_MAKERS = {
-    (dtype, inner): _maker(dtype, inner)
-    for dtype, inner in [(types.int64, ()), (types.int64, (3,)), (types.float64, ())]
-    + [(types.float64, inner) for inner in ((3,), (4,), (6,), (10,), (21,), (3, 3))]
-}
+    lower_builtin(function, types.VarArg(types.Any))(lower)
 
 
-@intrinsic
-def view_address(typingctx, view):  # type: ignore[no-untyped-def]
-    """The address a view points to."""
+def _literal(kind: Any) -> int | None:
+    return kind.literal_value if isinstance(kind, types.IntegerLiteral) else None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ptrtoint(args[0], ir.IntType(64))
 
-    return types.intp(view), generate
+def _view_type(buffer: Any, start: Any, n: Any, *inner: Any) -> Any:
+    sizes = tuple(_literal(size) for size in inner)
+    if None in sizes:
+        return None
+    return View(buffer.dtype, sizes)(buffer, types.intp, types.intp, *inner)  # type: ignore[arg-type]
+
+
+def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return value if isinstance(kind, View) else context.make_array(kind)(context, builder, value).data
+
+
+def _make_view(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    return builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]], inbounds=True)
+
+
+for _view in (k.view1, k.view2, k.view3):
+    builtin(_view, _view_type, _make_view)
+
+
+def view_at(address, dtype):  # type: ignore[no-untyped-def]
+    """A one-dimensional view of what is at an address (in jitted code only)."""
+    raise NotImplementedError
 
 
 def address(array: Any) -> int:
@@ -136,15 +149,18 @@ def address(array: Any) -> int:
     return int(array.ctypes.data)
 
 
-@overload(address, jit_options=INNER)
-def _address(array):  # type: ignore[no-untyped-def]
-    if isinstance(array, View):
-        return lambda array: view_address(array)
-    return lambda array: array.ctypes.data
-
-
-def _make_view(buffer: Any, inner: tuple[int, ...]) -> Any:
-    return _MAKERS[buffer.dtype, inner]
+builtin(
+    view_at,
+    lambda place, dtype: View(dtype.dtype)(types.intp, dtype),
+    lambda context, builder, signature, args: builder.inttoptr(args[0], context.get_value_type(signature.return_type)),
+)
+builtin(
+    address,
+    lambda array: types.intp(array),
+    lambda context, builder, signature, args: builder.ptrtoint(
+        _data(context, builder, signature.args[0], args[0]), ir.IntType(64)
+    ),
+)
 
 
 def _call_address(builder: Any, returns: Any, args: Any) -> Any:
@@ -174,24 +190,6 @@ def call_callback(typingctx, address, t, q, v, out):  # type: ignore[no-untyped-
     return types.void(types.intp, types.float64, *[types.intp] * 3), generate
 
 
-@overload(k.view1, jit_options=INNER)
-def _view1(buffer, start, n):  # type: ignore[no-untyped-def]
-    make = _make_view(buffer, ())
-    return lambda buffer, start, n: make(address(buffer), start)
-
-
-@overload(k.view2, jit_options=INNER, prefer_literal=True)
-def _view2(buffer, start, n, m):  # type: ignore[no-untyped-def]
-    make = _make_view(buffer, (m.literal_value,))
-    return lambda buffer, start, n, m: make(address(buffer), start)
-
-
-@overload(k.view3, jit_options=INNER, prefer_literal=True)
-def _view3(buffer, start, n, m, k):  # type: ignore[no-untyped-def]
-    make = _make_view(buffer, (m.literal_value, k.literal_value))
-    return lambda buffer, start, n, m, k: make(address(buffer), start)
-
-
 @overload(k.call, jit_options=INNER)
 def _call(function, t, q, v, x, out, context):  # type: ignore[no-untyped-def]
     return lambda function, t, q, v, x, out, context: call_entry(
@@ -202,10 +200,6 @@ def _call(function, t, q, v, x, out, context):  # type: ignore[no-untyped-def]
 @overload(tape.call_user, jit_options=INNER)
 def _call_user(function, t, q, v, out, at):  # type: ignore[no-untyped-def]
     return lambda function, t, q, v, out, at: call_callback(function, t, address(q), address(v), address(out) + 8 * at)
-
-
-def _one_argument(plain: Callable[[float], float]) -> Callable[[Any], Any]:
-    return lambda x: lambda x: plain(x)
 
 
 def fast_sincos(x):  # type: ignore[no-untyped-def]
@@ -240,36 +234,69 @@ def fast_sincos(x):  # type: ignore[no-untyped-def]
 # No 'reassoc' here: the order of the subtractions in the reduction is what keeps the digits.
 _EXACT = {**INNER, "fastmath": {"nsz", "contract"}}
 overload(k.sincos, jit_options=_EXACT)(lambda x: fast_sincos)
+
+
+def _library_call(plain: Any, n: int) -> Callable[..., Any]:
+    real = types.float64
+
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_function(plain, real(*[real] * n))(builder, args)
+
+    return lower
+
+
+def _rounding(name: str) -> Callable[..., Any]:
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [ir.DoubleType()]), args)
+
+    return lower
+
+
 for _name, _plain in k.UNARY.items():
-    overload(getattr(k, _name), jit_options=INNER)(_one_argument(_plain))
-overload(k.atan2, jit_options=INNER)(lambda y, x: lambda y, x: math.atan2(y, x))
-overload(k.copysign, jit_options=INNER)(lambda a, b: lambda a, b: math.copysign(a, b))
-overload(k.where, jit_options=INNER)(lambda condition, a, b: lambda condition, a, b: a if condition else b)
-for _kernel in k.KERNELS:
-    register_jitable(**INNER, forceinline=_kernel in k.INLINE)(_kernel)
+    _lower = _rounding(_name) if _name in ("floor", "ceil") else _library_call(_plain, 1)
+    builtin(getattr(k, _name), lambda x: types.float64(types.float64), _lower)
+for _name in ("atan2", "copysign"):
+    builtin(getattr(k, _name), lambda a, b: types.float64(*[types.float64] * 2), _library_call(getattr(math, _name), 2))
+builtin(
+    k.where,
+    lambda condition, a, b: types.float64(types.boolean, types.float64, types.float64),
+    lambda context, builder, signature, args: builder.select(*args),
+)
+_known: set[Any] = set()
 
 
-_reals, _ints = _MAKERS[types.float64, ()], _MAKERS[types.int64, ()]
+def register_kernels() -> None:
+    """All kernels there are by now; modules that are imported later bring more."""
+    for kernel in k.KERNELS:
+        if kernel not in _known:
+            _known.add(kernel)
+            register_jitable(**INNER, forceinline=kernel in k.INLINE)(kernel)
 
 
 def compile_entry(function: Callable[..., Any]) -> Any:
     """The C function of an entry kernel (a Numba cfunc), from the disk cache if it was made before."""
 
+    register_kernels()
+
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
-        c = _ints(context, 0)
-        ints = _ints(c[0], 0)
-        model, work = model_views(ints, _reals(c[1], 0)), work_views(ints, _reals(c[2], 0))
-        function(model, work, t, _reals(q, 0), _reals(v, 0), _reals(x, 0), _reals(out, 0))
+        c = view_at(context, int64)
+        ints = view_at(c[0], int64)
+        model, work = model_views(ints, view_at(c[1], float64)), work_views(ints, view_at(c[2], float64))
+        function(model, work, t, view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64))
         return 0
 
     signature = types.int32(types.float64, *[types.intp] * 5)
     return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
 
 
-ARGUMENTS = {"f": types.float64, "i": types.int64, "F": types.float64[::1], "I": types.int64[::1]}
+ARGUMENTS = {
+    "f": types.float64, "i": types.int64, "F": types.float64[::1], "I": types.int64[::1],
+    "R": types.Array(types.float64, 1, "C", readonly=True), "J": types.Array(types.int64, 1, "C", readonly=True),
+}  # fmt: skip
 
 
 def compile_loop(kernel: Callable[..., Any], arguments: str) -> Any:
     """An integrator's loop (or another that runs by itself); one letter per argument gives its type."""
+    register_kernels()
     signature = types.int64(*[ARGUMENTS[letter] for letter in arguments])
     return numba.njit(signature, cache=True, **OPTIONS)(kernel)

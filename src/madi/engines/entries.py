@@ -14,8 +14,9 @@ from typing import Any
 from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.energy import gravity_potential, kinetic, momentum
 from madi.dynamics.inverse import inverse
-from madi.dynamics.kinematics import accelerations, point_velocity, positions, to_ground, velocities
+from madi.dynamics.kinematics import accelerations, point, point_velocity, positions, to_ground, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
+from madi.dynamics.velocity_transform import tip_column
 from madi.forces.dispatch import apply_forces
 from madi.kernel import inline, kernel
 from madi.signals.tape import signals
@@ -162,6 +163,16 @@ def body_pose_out(model, work, i, out, at):
 
 
 @kernel
+def poses(model, work, t, q, v, x, out):
+    """The internal frames of all bodies for the coordinates as given, laid out as in `observe`."""
+    positions(model, work, q)
+    for i in range(1, model.n):
+        for j in range(6):
+            work.Y[i, j] = 0.0
+        body_pose_out(model, work, i, out, 18 * (i - 1))
+
+
+@kernel
 def loads_at(model, work, t, q, v, qdd):
     """All that P1's steps 1-6 leave behind: composites, and accelerations for the given qdd."""
     take_state(model, work, t, q, v)
@@ -211,9 +222,28 @@ def loads_newton_euler(model, work, t, q, v, x, out):
         at_joint(model, work, i, work.joint_a, out, 6 * k)
 
 
+@kernel
+def point_jacobian(model, work, t, q, v, x, out):
+    """x: a body, a point in its internal axes. out: six rows, ground axes: velocity of the point and angular velocity
+    of the body per unit of each speed."""
+    nv, i, B = model.nv, int(x[0]), work.B
+    positions(model, work, q)
+    for j in range(6 * nv):
+        out[j] = 0.0
+    f = model.frame[i]
+    x0, x1, x2 = point(work, i, x[1], x[2], x[3])
+    c = tip_column(model, i)
+    while c >= 0:
+        w0, w1, w2 = B[c, 3], B[c, 4], B[c, 5]
+        u0, u1, u2 = B[c, 0] + (w1 * x2 - w2 * x1), B[c, 1] + (w2 * x0 - w0 * x2), B[c, 2] + (w0 * x1 - w1 * x0)
+        out[c], out[nv + c], out[2 * nv + c] = to_ground(work, f, u0, u1, u2)
+        out[3 * nv + c], out[4 * nv + c], out[5 * nv + c] = to_ground(work, f, w0, w1, w2)
+        c = model.column_parent[c]
+
+
 @dataclass(frozen=True)
 class Entry:
-    """An entry kernel and the sizes of x and out, as functions of (nq, nv, n bodies with ground, force elements)."""
+    """An entry kernel and the length of out, as a function of (nq, nv, bodies with ground, force elements); 0: asked for."""
 
     function: Callable[..., Any]
     out: Callable[[int, int, int, int], int]
@@ -227,6 +257,8 @@ ENTRIES: dict[str, Entry] = {
     "inverse": Entry(inverse_dynamics, lambda nq, nv, n, ne: nv),
     "mass-matrix": Entry(mass_matrix, lambda nq, nv, n, ne: nv * nv),
     "observe": Entry(observe, lambda nq, nv, n, ne: nq + 2 * nv + 10 + 4 * ne + 18 * (n - 1)),
+    "poses": Entry(poses, lambda nq, nv, n, ne: 18 * (n - 1)),
+    "point-jacobian": Entry(point_jacobian, lambda nq, nv, n, ne: 6 * nv),
     "loads": Entry(loads, lambda nq, nv, n, ne: 0),
     "loads-newton-euler": Entry(loads_newton_euler, lambda nq, nv, n, ne: 0),
 }

@@ -27,7 +27,8 @@ def apply(model, work, e):
     common = model.frame[a] == model.frame[b]  # two bodies of one tree: no need to leave its frame
     x, y, z, u, v, w = point_state(model, work, a, s, common)
     x1, y1, z1, u1, v1, w1 = point_state(model, work, b, s + 3, common)
-    x, y, z, u, v, w = x1 - x, y1 - y, z1 - z, u1 - u, v1 - v, w1 - w
+    x, y, z = x1 - x, y1 - y, z1 - z
+    u, v, w = u1 - u, v1 - v, w1 - w
     square = x * x + y * y + z * z
     nothing = square < TINY
     length = sqrt(where(nothing, 1.0, square))

@@ -164,7 +164,8 @@ def loop(function, context, ints, reals, times, Q, V, state, count, option, buff
     width = 1 + nq + n
     q, v, d = view1(state, 4, nq), view1(state, 4 + nq, nv), view1(state, 4 + nq + nv, n)
     past = 4 + nq + nv + n
-    x0, x1, x, k_ = view1(buffer, 0, n), view1(buffer, n, n), view1(buffer, 2 * n, n), view1(buffer, 3 * n, n)
+    x0, x1 = view1(buffer, 0, n), view1(buffer, n, n)
+    x, k_ = view1(buffer, 2 * n, n), view1(buffer, 3 * n, n)
     d1, scale, error = view1(buffer, 4 * n, n), view1(buffer, 5 * n, n), view1(buffer, 6 * n, n)
     F = view1(buffer, 7 * n, (POINTS + 1) * n)
     a = (8 + POINTS) * n

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from madi.joints.dispatch import chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
 
-DONE, PAUSED, NOT_FINITE, STEP_TOO_SMALL = 0, 1, 2, 3
+DONE, PAUSED = 0, 1
+NOT_FINITE, STEP_TOO_SMALL = 2, 3
 NEXT, EVALUATIONS, ACCEPTED, REJECTED, STARTED, ORDER, STORED, SINCE = range(8)  # count[...]
 TIME, STEP, START, END = range(4)  # state[...]
 RTOL, ATOL, MAX_STEP, FIRST_STEP, WANTED_ORDER, FIXED_STEP = range(6)  # option[...]
@@ -164,4 +165,4 @@ def first_step(function, context, model, t, span, q, v, d0, scale, x, dx, scratc
     return min(100.0 * h, step, span)
 
 
-LOOP = "iIIFFFFFIFFii"  # types of a loop's arguments: i, f numbers, I, F arrays; integers and reals
+LOOP = "iIJRFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals; J, R read-only ones

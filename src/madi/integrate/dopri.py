@@ -85,7 +85,8 @@ def loop(function, context, ints, reals, times, Q, V, state, count, option, buff
     nq, nv = model.nq, model.nv
     n = 2 * nv
     q, v, d = view1(state, 5, nq), view1(state, 5 + nq, nv), view1(state, 5 + nq + nv, n)
-    x0, x1, x, k = view1(buffer, 0, n), view1(buffer, n, n), view1(buffer, 2 * n, n), view1(buffer, 3 * n, 7 * n)
+    x0, x1 = view1(buffer, 0, n), view1(buffer, n, n)
+    x, k = view1(buffer, 2 * n, n), view1(buffer, 3 * n, 7 * n)
     error, scale, scale1 = view1(buffer, 10 * n, n), view1(buffer, 11 * n, n), view1(buffer, 12 * n, n)
     q1, scratch = view1(buffer, 13 * n, nq), view1(buffer, 13 * n + nq, nq + n)
     rtol, atol = option[RTOL], option[ATOL]

@@ -63,7 +63,8 @@ def loop(function, context, ints, reals, times, Q, V, state, count, option, buff
     nq, nv = model.nq, model.nv
     n = 2 * nv
     q, v, d = view1(state, 4, nq), view1(state, 4 + nq, nv), view1(state, 4 + nq + nv, n)
-    x0, x1, x, k = view1(buffer, 0, n), view1(buffer, n, n), view1(buffer, 2 * n, n), view1(buffer, 3 * n, n)
+    x0, x1 = view1(buffer, 0, n), view1(buffer, n, n)
+    x, k = view1(buffer, 2 * n, n), view1(buffer, 3 * n, n)
     d1, q1, scratch = view1(buffer, 4 * n, n), view1(buffer, 5 * n, nq), view1(buffer, 5 * n + nq, nq + n)
     if count[STARTED] == 0:
         count[STARTED] = 1

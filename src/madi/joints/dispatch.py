@@ -113,16 +113,20 @@ def place(model, work, i, q):
 @inline
 def place_axis_joint(model, work, i, q):
     """A one-axis joint: B = (turn' (r x z) + slide' z, turn' z)."""
-    R, r, C, d, B = work.R, work.r, model.C, model.d, work.B
+    R, r, C = work.R, work.r, model.C
+    d, B = model.d, work.B
     parent, code, l = model.parent[i], model.code[i], model.v_at[i]
     turn, slide, turn_rate, slide_rate = axis_motion(code, q[model.q_at[i]], model.pitch[i])
     c, s = 1.0, 0.0
     if code != PRISMATIC:
         s, c = sincos(turn)
     # read before writing: the compiler cannot know that R and C do not overlap
-    c00, c01, c02, d0 = C[i, 0, 0], C[i, 0, 1], C[i, 0, 2], d[i, 0]
-    c10, c11, c12, d1 = C[i, 1, 0], C[i, 1, 1], C[i, 1, 2], d[i, 1]
-    c20, c21, c22, d2 = C[i, 2, 0], C[i, 2, 1], C[i, 2, 2], d[i, 2]
+    c00, c01 = C[i, 0, 0], C[i, 0, 1]
+    c02, d0 = C[i, 0, 2], d[i, 0]
+    c10, c11 = C[i, 1, 0], C[i, 1, 1]
+    c12, d1 = C[i, 1, 2], d[i, 1]
+    c20, c21 = C[i, 2, 0], C[i, 2, 1]
+    c22, d2 = C[i, 2, 2], d[i, 2]
     for j in range(3):
         p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
         x = p0 * c00 + p1 * c10 + p2 * c20
@@ -145,7 +149,8 @@ def place_axis_joint(model, work, i, q):
 @kernel
 def place_base(model, work, i, q):
     """The reference frame rides on body i: its pose there is the identity and B is 1; the frame's pose is in q."""
-    R, r, B, C, d = work.R, work.r, work.B, model.C, model.d
+    R, r, B = work.R, work.r, work.B
+    C, d = model.C, model.d
     k, l, f = model.q_at[i], model.v_at[i], model.frame[i]
     quaternion_to_matrix(q, k + 3, work.joint_R)
     for j in range(3):
@@ -178,9 +183,11 @@ def joint_frame_axes(model, work, i, j):
 @kernel
 def place_joint(model, work, i, q):
     """Any joint of several coordinates (or none), walked either way."""
-    R, r, C, d, B = work.R, work.r, model.C, model.d, work.B
+    R, r, C = work.R, work.r, model.C
+    d, B = model.d, work.B
     A, p, S = work.joint_R, work.joint_p, work.joint_S
-    parent, code, k, l = model.parent[i], model.code[i], model.q_at[i], model.v_at[i]
+    parent, code = model.parent[i], model.code[i]
+    k, l = model.q_at[i], model.v_at[i]
     local_pose(code, q, k, A, p)
     reverse = model.reverse[i] == 1
     sign = -1.0 if reverse else 1.0
@@ -273,7 +280,8 @@ def retract(model, q0, theta, q):
         m = l + at
         w, x, y, z = quaternion_product(old, quaternion_exp(theta[m], theta[m + 1], theta[m + 2]))
         scale = 1.5 - 0.5 * (w * w + x * x + y * y + z * z)  # one Newton step back to unit length
-        q[a], q[a + 1], q[a + 2], q[a + 3] = scale * w, scale * x, scale * y, scale * z
+        q[a], q[a + 1] = scale * w, scale * x
+        q[a + 2], q[a + 3] = scale * y, scale * z
 
 
 @kernel

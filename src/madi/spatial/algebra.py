@@ -27,7 +27,8 @@ def dot6(a, i, b, j):
 @inline
 def inertia_times(K, i, y0, y1, y2, y3, y4, y5):
     """M^ Y for the ten-number inertia in row i of K."""
-    m, hx, hy, hz = K[i, 0], K[i, 1], K[i, 2], K[i, 3]
+    m, hx = K[i, 0], K[i, 1]
+    hy, hz = K[i, 2], K[i, 3]
     return (
         m * y0 + (y4 * hz - y5 * hy),
         m * y1 + (y5 * hx - y3 * hz),
@@ -67,7 +68,8 @@ def force_cross(a0, a1, a2, a3, a4, a5, f0, f1, f2, f3, f4, f5):
 @inline
 def body_inertia(model, work, i):
     """Ten-number inertia of body i about the reference origin, from its present pose, into work.inertia[i]."""
-    R, r, J, out = work.R, work.r, model.J, work.inertia
+    R, r = work.R, work.r
+    J, out = model.J, work.inertia
     m = model.mass[i]
     if model.axisymmetric[i] == 1:
         # J = Jt 1 + (Ja - Jt) z z^T and c along z: the angle about z, a wheel's, does not matter.
@@ -81,7 +83,8 @@ def body_inertia(model, work, i):
         a0, a1, a2 = R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]
         b0, b1, b2 = R[i, 1, 0], R[i, 1, 1], R[i, 1, 2]
         e0, e1, e2 = R[i, 2, 0], R[i, 2, 1], R[i, 2, 2]
-        j0, j1, j2, j3, j4, j5 = J[i, 0], J[i, 1], J[i, 2], J[i, 3], J[i, 4], J[i, 5]
+        j0, j1, j2 = J[i, 0], J[i, 1], J[i, 2]
+        j3, j4, j5 = J[i, 3], J[i, 4], J[i, 5]
         s0, s1, s2 = model.com[i, 0], model.com[i, 1], model.com[i, 2]
         c0 = r[i, 0] + a0 * s0 + a1 * s1 + a2 * s2
         c1 = r[i, 1] + b0 * s0 + b1 * s1 + b2 * s2

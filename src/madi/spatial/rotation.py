@@ -24,7 +24,8 @@ SMALL = 1e-4  # |theta|^2 below which the series serve; their next terms are bel
 @kernel
 def quaternion_to_matrix(q, k, A):
     """Rotation matrix A of the unit quaternion q[k:k+4]."""
-    w, x, y, z = q[k], q[k + 1], q[k + 2], q[k + 3]
+    w, x = q[k], q[k + 1]
+    y, z = q[k + 2], q[k + 3]
     A[0, 0] = 1.0 - 2.0 * (y * y + z * z)
     A[0, 1] = 2.0 * (x * y - w * z)
     A[0, 2] = 2.0 * (x * z + w * y)

@@ -1,0 +1,114 @@
+"""The third life: one model's trace as machine code, made by the C compiler of the machine, kept on disk."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from madi.engines.cache import cache_folder, source_hash
+from madi.engines.jit import explain_wait, loop_function
+from madi.errors import EngineError
+from madi.topology.layout import Layout
+
+FLAGS = ["-O2", "-march=native", "-fPIC", "-shared", "-std=c99", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math"]
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_void_p] * 5)
+
+
+@cache
+def compiler() -> str | None:
+    """The C compiler: $CC, cc, gcc or clang, whichever is there first."""
+    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
+        if name and (path := shutil.which(name)):
+            return path
+    return None
+
+
+def require_compiler() -> str:
+    """The compiler, or an error that says what to do."""
+    path = compiler()
+    if path is None:
+        raise EngineError(
+            'engine="compiled" needs a C compiler, and none was found (cc, gcc, clang, or $CC). Install one, for example '
+            "`apt install gcc` or Xcode's command line tools; or use engine=\"jit\", which needs none"
+        )
+    return path
+
+
+def library_path(layout: Layout, entry: str) -> Path:
+    """Where the machine code of an entry of a model is kept: keyed by the model, the sources, the compiler."""
+    digest = hashlib.sha256()
+    for part in (layout.ints.tobytes(), layout.reals.tobytes(), entry, source_hash(), " ".join(FLAGS), str(compiler())):
+        digest.update(part if isinstance(part, bytes) else part.encode())
+    return cache_folder() / "compiled" / f"{entry}-{digest.hexdigest()[:24]}.so"
+
+
+def compile_c(source: str, path: Path) -> None:
+    """Compile to a shared library; it appears under its name only when it is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        file, made = Path(folder) / "model.c", Path(folder) / "model.so"
+        file.write_text(source)
+        done = subprocess.run(
+            [require_compiler(), *FLAGS, str(file), "-o", str(made), "-lm"], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise EngineError(f"the C compiler failed on generated code:\n{done.stderr[:2000]}")
+        os.replace(made, path)
+
+
+class CompiledEngine:
+    """Evaluates entries as C made for this model."""
+
+    name = "compiled"
+
+    def __init__(self, layout: Layout, callbacks: list[str] | None = None):
+        require_compiler()
+        if callbacks:
+            names = ", ".join(callbacks)
+            raise EngineError(
+                f'engine="compiled" cannot trace the function of {names}: it stays in Python. Use madi\'s or NumPy\'s '
+                'functions and madi.where(...) in it, or engine="jit"'
+            )
+        self.layout = layout
+        self.context = np.zeros(3, dtype=np.int64)
+        self._loaded: dict[str, Any] = {}
+
+    def load(self, entry: str) -> Any:
+        """The C function of an entry, from the disk if it was made before."""
+        if entry not in self._loaded:
+            path = library_path(self.layout, entry)
+            if not path.exists():
+                explain_wait(f"C code of {entry!r} for this model", lambda: self._make(entry, path))
+            library = ctypes.CDLL(str(path))
+            self._loaded[entry] = (_CALL(("entry", library)), library)
+        return self._loaded[entry][0]
+
+    def _make(self, entry: str, path: Path) -> None:
+        from madi.symbolic.codegen import c_source
+        from madi.symbolic.trace import trace
+
+        compile_c(c_source(trace(self.layout, entry)), path)
+
+    def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
+        """One evaluation; a fresh array of `size` numbers."""
+        out = np.zeros(size)
+        self.load(entry)(t, *(array.ctypes.data for array in (q, v, x, out, self.context)))
+        return out
+
+    def function(self, entry: str) -> tuple[int, np.ndarray]:
+        """For `kernel.call`: the address of the C function and its context."""
+        return ctypes.cast(self.load(entry), ctypes.c_void_p).value or 0, self.context
+
+    def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
+        """A loop around system functions, compiled."""
+        return loop_function(kernel, arguments)

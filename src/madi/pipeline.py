@@ -1,0 +1,242 @@
+"""The whole path on one screen: build, choose, integrate, record, label."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import InputError, RunError
+from madi.integrate import METHODS
+from madi.integrate.contract import (
+    ACCEPTED,
+    DONE,
+    EVALUATIONS,
+    LOOP,
+    NEXT,
+    NOT_FINITE,
+    PAUSED,
+    REJECTED,
+    STEP,
+    STEP_TOO_SMALL,
+    TIME,
+    Method,
+)
+from madi.integrate.record import RECORD, RECORD_LOADS, record, record_loads
+from madi.model.model import Model
+from madi.system import Observation, System
+
+if TYPE_CHECKING:
+    from madi.results.run import Run
+
+MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
+PAYS_AFTER = 2_000_000  # evaluations times degrees of freedom after which compiling C for the model is worth the wait
+
+
+def simulate(
+    model: Model | System,
+    duration: float,
+    *,
+    step: float | None = None,
+    method: str | None = None,
+    loops: str = "projection",
+    engine: str = "auto",
+    formulation: str | None = None,
+    frame: str = "base",
+    times: Any = None,
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    max_step: float | None = None,
+    order: int = 4,
+    reactions: Sequence[str] = (),
+    q0: Any = None,
+    v0: Any = None,
+    progress: bool | None = None,
+) -> Run:
+    """Simulate a model for `duration` seconds.
+
+    `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step; "abm" with a step is of fixed
+    step and order). Default: "rk4" if a step is given, else "dopri".
+    `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
+    `reactions`: joints whose loads are recorded. `progress`: a bar on the terminal; default on long runs.
+    """
+    system = model if isinstance(model, System) else model.build(frame=frame)
+    system._refuse_loops("simulation")
+    chosen = _method(method, step)
+    span = _positive(duration, "duration")
+    outputs = _times(times, span, step, chosen)
+    start = clock.perf_counter()
+    solver = Solver(system, chosen, outputs, _engine(system, engine, chosen, span, step), system.formulation(formulation))
+    solver.options(rtol, atol, max_step, step, order, span)
+    solver.start(system._vector(q0, system.nq, "q0") if q0 is not None else system.q0,
+                 system._vector(v0, system.nv, "v0") if v0 is not None else system.v0)  # fmt: skip
+    status = solver.run(progress)
+    run = solver.result(list(reactions), clock.perf_counter() - start)
+    if status != DONE:
+        raise RunError(solver.explain(status), run)
+    return run
+
+
+def _positive(value: Any, what: str) -> float:
+    number = float(value)
+    if not (np.isfinite(number) and number > 0):
+        raise InputError(f"{what}={value!r}: give a number of seconds > 0")
+    return number
+
+
+def _method(name: str | None, step: float | None) -> Method:
+    name = name or ("dopri" if step is None else "rk4")
+    if name not in METHODS:
+        raise InputError(f"method={name!r}: choose one of {', '.join(METHODS)}")
+    method = METHODS[name]
+    if step is None and not method.adaptive:
+        raise InputError(f"method={name!r} needs a step, for example step=1e-3")
+    if step is not None:
+        _positive(step, "step")
+        if method.adaptive and not method.fixed_too:
+            raise InputError(f"method={name!r} chooses its own steps: give rtol and atol, or max_step, instead of step")
+    return method
+
+
+def _times(times: Any, span: float, step: float | None, method: Method) -> np.ndarray:
+    if times is not None:
+        wanted = np.ascontiguousarray(np.atleast_1d(np.asarray(times, dtype=float)))
+        if wanted.ndim != 1 or len(wanted) == 0 or not np.all(np.isfinite(wanted)):
+            raise InputError("times: give a list of finite numbers")
+        if np.any(np.diff(wanted) <= 0) or wanted[0] < 0 or wanted[-1] > span * (1 + 1e-12):
+            raise InputError(f"times: they must increase, from 0 to the duration {span:g} s at most")
+        return wanted
+    if step is None:
+        return np.linspace(0.0, span, 1001)
+    steps = max(1, int(np.ceil(span / step - 1e-9)))
+    every = -(-steps // (MOST_OUTPUTS - 1))
+    grid = np.arange(0, steps, every) * step
+    return np.append(grid, span)
+
+
+def _engine(system: System, name: str, method: Method, span: float, step: float | None) -> str:
+    """"auto": C made for the model if it is there already or the run is long enough to pay for it, else jit."""
+    if name != "auto":
+        system.engine(name)
+        return name
+    from madi.engines.compiled import compiler, library_path
+
+    if compiler() is None or system.frozen.signals.callbacks:
+        return "jit"
+    if library_path(system.layout, system.formulation()).exists():
+        return "compiled"
+    evaluations = 4 * span / step if step else 1e5
+    size = system.nv * evaluations
+    return "compiled" if size > PAYS_AFTER and system.nv <= 60 else "jit"
+
+
+class Solver:
+    """One run: the arrays an integrator works on, and their way back to names."""
+
+    def __init__(self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str):
+        self.system, self.method, self.times, self.formulation = system, method, times, formulation
+        self.engine = system.engine(engine)
+        nq, nv = system.nq, system.nv
+        self.Q, self.V = np.zeros(len(times) * nq), np.zeros(len(times) * nv)
+        self.state = np.zeros(method.state(nq, nv))
+        self.count = np.zeros(8, dtype=np.int64)
+        self.option = np.zeros(6)
+        self.buffer = np.zeros(method.buffer(nq, nv))
+
+    def options(self, rtol: float, atol: float, max_step: float | None, step: float | None, order: int, span: float) -> None:
+        """Tolerances and steps, checked."""
+        if not (0 < rtol < 1) or not (0 < atol < np.inf):
+            raise InputError(f"rtol={rtol!r}, atol={atol!r}: give small positive numbers, for example 1e-8 and 1e-10")
+        if not 1 <= order <= 12:
+            raise InputError(f"order={order!r}: give 1 to 12")
+        longest = span if max_step is None else _positive(max_step, "max_step")
+        self.option[:] = rtol, atol, longest, 0.0, order, step or 0.0
+        self.state[:4] = 0.0, 0.0, 0.0, float(self.times[-1]) if self.method.adaptive and not step else span
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> None:
+        """The state at time zero."""
+        nq, nv = len(q), len(v)
+        at = 5 if self.method.name == "dopri" else 4
+        self.state[at : at + nq] = q
+        self.state[at + nq : at + nq + nv] = v
+
+    def run(self, progress: bool | None) -> int:
+        """Integrate; returns the status. Pauses now and then to show progress and let Ctrl-C through."""
+        from madi.results.progress import Progress
+
+        system = self.system
+        loop = self.engine.loop(self.method.loop, LOOP)
+        function, context = self.engine.function(self.formulation)
+        arguments = (function, context, system.layout.ints, system.layout.reals, self.times, self.Q, self.V, self.state,
+                     self.count, self.option, self.buffer, len(self.times))  # fmt: skip
+        limit = 1000
+        with Progress(system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
+            while True:
+                began = clock.perf_counter()
+                status = int(loop(*arguments, limit))
+                if status != PAUSED:
+                    return status
+                bar.show(float(self.state[TIME]))
+                took = max(clock.perf_counter() - began, 1e-6)
+                limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
+
+    def result(self, reactions: list[str], wall: float) -> Run:
+        """Labelled results for as many outputs as were reached."""
+        from madi.results.label import label
+
+        system, n = self.system, int(self.count[NEXT])
+        nq, nv = system.nq, system.nv
+        recorder = system.engine("plain" if self.engine.name == "plain" else "jit")
+        forward, context = self.engine.function(self.formulation)
+        observe, observe_context = recorder.function("observe")
+        times = np.ascontiguousarray(self.times[:n])
+        A = np.zeros(max(n, 1) * nv)
+        width = nq + 2 * nv + 10 + 4 * len(system.forces) + 18 * len(system.bodies)
+        rows = np.zeros((n, width))
+        recorder.loop(record, RECORD)(
+            forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
+            nq, nv, width, n,
+        )  # fmt: skip
+        driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
+        joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in driven)]))
+        loads = self._loads(joints, times, A, n) if joints else None
+        statistics = {
+            "method": self.method.name, "engine": self.engine.name, "formulation": self.formulation,
+            "evaluations": int(self.count[EVALUATIONS]), "steps": int(self.count[ACCEPTED]),
+            "rejected": int(self.count[REJECTED]), "last_step": float(self.state[STEP]), "wall_time": wall,
+        }  # fmt: skip
+        return label(system, times, Observation(system, rows), reactions, joints, loads, driven, statistics)
+
+    def _loads(self, joints: list[str], times: np.ndarray, A: np.ndarray, n: int) -> np.ndarray:
+        system = self.system
+        nq, nv = system.nq, system.nv
+        numbers = [system._joint(name) for name in joints]
+        recorder = system.engine("plain" if self.engine.name == "plain" else "jit")
+        function, context = recorder.function("loads")
+        width = 6 * len(numbers) + len(system._driving_columns(numbers))
+        x = np.concatenate([np.zeros(nv), [len(numbers)], numbers]).astype(float)
+        rows = np.zeros((n, width))
+        recorder.loop(record_loads, RECORD_LOADS)(
+            function, context, times, self.Q, self.V, A, x, rows.reshape(-1), nq, nv, width, n
+        )
+        return rows
+
+    def explain(self, status: int) -> str:
+        """Why the run stopped: time, element, quantity, and what to do."""
+        from madi.results.diagnose import diagnose
+
+        at = 5 if self.method.name == "dopri" else 4
+        nq, nv = self.system.nq, self.system.nv
+        q, v = self.state[at : at + nq], self.state[at + nq : at + nq + nv]
+        t = float(self.state[TIME])
+        where = f"model {self.system.name!r} stopped at t = {t:.6g} s after {int(self.count[ACCEPTED])} steps: "
+        kept = f" The {int(self.count[NEXT])} outputs before it are in error.run."
+        if status == STEP_TOO_SMALL:
+            return (
+                f"{where}the step fell below what numbers can resolve ({self.state[STEP]:.2g} s). Something is very stiff or "
+                f"jumps there: look at forces and springs that act at this time, or loosen rtol and atol.{kept}"
+            )
+        assert status == NOT_FINITE
+        return where + diagnose(self.system, t, q.copy(), v.copy(), bool(self.option[5])) + kept

@@ -1,0 +1,1 @@
+"""Results: what a run leaves behind, labelled."""

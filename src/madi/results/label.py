@@ -1,0 +1,79 @@
+"""From arrays to a Dataset with names and units."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.results.run import AXES, Run
+from madi.spatial.rotation import matrix_to_quaternion
+
+if TYPE_CHECKING:
+    from madi.system import Observation, System
+
+
+def label(
+    system: System, times: np.ndarray, seen: Observation, reactions: list[str], joints: list[str],
+    loads: np.ndarray | None, driven: list[int], statistics: dict[str, Any],
+) -> Run:  # fmt: skip
+    """The Dataset of a run. `joints`: all joints whose loads were computed, those asked for (`reactions`) first."""
+    import xarray as xr
+
+    from madi import __version__
+
+    quaternions = _continuous(matrix_to_quaternion(seen.rotation))
+    variables: dict[str, Any] = {
+        "q": (("time", "coordinate"), seen.q), "v": (("time", "speed"), seen.v), "a": (("time", "speed"), seen.a),
+        "position": (("time", "body", "axis"), seen.position, {"units": "m"}),
+        "orientation": (("time", "body", "quaternion"), quaternions, {"units": "1"}),
+        "velocity": (("time", "body", "axis"), seen.velocity, {"units": "m/s"}),
+        "angular_velocity": (("time", "body", "axis"), seen.angular_velocity, {"units": "rad/s"}),
+        "kinetic": ("time", seen.kinetic, {"units": "J"}), "potential": ("time", seen.potential, {"units": "J"}),
+        "energy": ("time", seen.kinetic + seen.potential, {"units": "J"}),
+        "power": ("time", seen.power, {"units": "W"}), "dissipated": ("time", seen.dissipated, {"units": "W"}),
+        "momentum": (("time", "component"), seen.momentum),
+    }  # fmt: skip
+    coordinates: dict[str, Any] = {
+        "time": ("time", times, {"units": "s"}), "coordinate": system.coordinates, "speed": system.speeds,
+        "body": system.bodies, "axis": AXES, "quaternion": ["w", "x", "y", "z"],
+        "component": ["px", "py", "pz", "lx", "ly", "lz"],
+    }  # fmt: skip
+    if system.forces:
+        coordinates["force"] = system.forces
+        for k, name in enumerate(("value", "potential", "power", "dissipated")):
+            variables[f"force_{name}"] = (("time", "force"), seen.force[:, :, k])
+    if loads is not None:
+        if reactions:
+            six = loads[:, : 6 * len(joints)].reshape(len(times), len(joints), 6)[:, : len(reactions)]
+            coordinates["joint"] = list(reactions)
+            variables["reaction_force"] = (("time", "joint", "axis"), six[..., :3], {"units": "N"})
+            variables["reaction_moment"] = (("time", "joint", "axis"), six[..., 3:], {"units": "N m"})
+        if driven:
+            listed = [c for _, c in system._driving_columns([system._joint(name) for name in joints])]
+            places = [6 * len(joints) + listed.index(c) for c in driven]
+            coordinates["driven"] = [system.speeds[c] for c in driven]
+            variables["driving_force"] = (("time", "driven"), loads[:, places])
+    rate_units = system.frozen.speed_units
+    units = dict(zip(system.coordinates, system.frozen.units, strict=True))
+    attributes = {
+        "model": system.name, "madi": __version__, "frame": system.frame,
+        "model_hash": hashlib.sha256(system.layout.ints.tobytes() + system.layout.reals.tobytes()).hexdigest()[:16],
+        "q_units": "|".join(system.frozen.units), "v_units": "|".join(rate_units),
+        "a_units": "|".join(f"{unit}2" if unit.endswith("/s") else unit for unit in rate_units),
+        "driving_force_units": "|".join(
+            "N" if units.get(system.speeds[c]) == "m" else "N m" for c in driven
+        ),
+    }  # fmt: skip
+    return Run(xr.Dataset(variables, coordinates, attributes), statistics)
+
+
+def _continuous(quaternions: np.ndarray) -> np.ndarray:
+    """q and -q are one rotation: take the sign that stays near the instant before."""
+    if len(quaternions) < 2:
+        return quaternions
+    signs = np.sign(np.sum(quaternions[1:] * quaternions[:-1], axis=-1))
+    signs[signs == 0] = 1
+    quaternions[1:] *= np.cumprod(signs, axis=0)[..., None]
+    return quaternions

@@ -1,0 +1,80 @@
+"""Trace an entry kernel: run it on symbols, for one model.
+
+Constants fold, zeros vanish, common terms are shared; what is left is the arithmetic of this model. The result is a
+CasADi function (t, q, v, x) -> out, from which come C code, exact derivatives and operation counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import casadi as ca
+import numpy as np
+
+from madi.engines.entries import ENTRIES
+from madi.joints.dispatch import quaternion_at
+from madi.spatial.rotation import quaternion_product
+from madi.symbolic.ssa import ARITHMETIC, Instruction, instructions
+from madi.symbolic.sym import column_of, symbols
+from madi.topology.layout import Layout, model_views, work_views
+
+
+def expressions(layout: Layout, entry: str) -> tuple[list[ca.SX], ca.SX]:
+    """The inputs (t, q, v, x) and the output of an entry as expressions, before sharing."""
+    nq, nv = layout.header("nq"), layout.header("nv")
+    size = ENTRIES[entry].out(nq, nv, layout.header("n"), layout.header("ne"))
+    (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
+    model = model_views(layout.ints, layout.reals.astype(object))
+    work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))
+    out = np.zeros(size, dtype=object)
+    ENTRIES[entry].function(model, work, ts[0], qs, vs, xs, out)
+    return [t, q, v, x], column_of(out)
+
+
+def trace(layout: Layout, entry: str, share: bool = True) -> ca.Function:
+    """The entry as a function of (t, q, v, x), common terms shared."""
+    inputs, out = expressions(layout, entry)
+    return ca.Function("entry", inputs, [ca.cse(out) if share else out])
+
+
+def tangent(layout: Layout, q: ca.SX) -> ca.SX:
+    """dq / d(theta), theta the coordinates of the chart at q: how the coordinates move with the speeds."""
+    model = layout.arrays
+    rows = ca.SX(layout.header("nq"), layout.header("nv"))
+    for i in range(1, int(model.n)):
+        k, l, at = int(model.q_at[i]), int(model.v_at[i]), quaternion_at(int(model.code[i]))
+        if at < 0:
+            for j in range(int(model.v_end[i]) - l):
+                rows[k + j, l + j] = 1
+            continue
+        a, m = k + at, l + at
+        old = tuple(q[a + j] for j in range(4))
+        for c in range(3):
+            unit = [0.0, 0.0, 0.0]
+            unit[c] = 0.5
+            for j, value in enumerate(quaternion_product(old, (0.0, *unit))):
+                rows[a + j, m + c] = value
+            if at == 3:
+                turned = quaternion_product(quaternion_product(old, (0.0, *[2.0 * u for u in unit])), _conjugate(old))
+                for j in range(3):
+                    rows[k + j, l + c] = turned[1 + j]
+    return rows
+
+
+def _conjugate(q: tuple[ca.SX, ...]) -> tuple[ca.SX, ...]:
+    return (q[0], -q[1], -q[2], -q[3])
+
+
+def derivative_function(layout: Layout, entry: str) -> ca.Function:
+    """d out / d(theta, v, x), exact, dense: a function of (t, q, v, x) with three outputs."""
+    inputs, out = expressions(layout, entry)
+    _, q, v, x = inputs
+    by_theta = ca.jacobian(out, q) @ tangent(layout, q)
+    outputs = [ca.densify(by_theta), ca.densify(ca.jacobian(out, v)), ca.densify(ca.jacobian(out, x))]
+    return ca.Function("derivative", inputs, ca.cse(outputs))
+
+
+def count_operations(function: ca.Function | list[Instruction]) -> dict[str, int]:
+    """How many of each arithmetic operation one evaluation takes."""
+    listed = instructions(function) if isinstance(function, ca.Function) else function
+    return dict(Counter(i.op for i in listed if i.op in ARITHMETIC))
