@@ -60,7 +60,7 @@ def at_joint(model, work, i, R, out, at):
     """Force and moment on the joint's DRAWN child, at the joint, ground axes (P1 eq. 31), from R = (f, n) at the origin."""
     sign = 1.0
     x, y, z = work.r[i, 0], work.r[i, 1], work.r[i, 2]
-    if model.reverse[i] == 1:  # the drawn child is the tree's parent
+    if model.reverse[i] != 0:  # the drawn child is the tree's parent
         sign = -1.0
         p, d, A = model.parent[i], model.d, work.R
         x = work.r[p, 0] + A[p, 0, 0] * d[i, 0] + A[p, 0, 1] * d[i, 1] + A[p, 0, 2] * d[i, 2]

@@ -111,7 +111,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         if base:
             bases.append(edge.body)
         ints["parent"][i], ints["code"][i] = parent, BASE if base else kind.code
-        ints["reverse"][i] = int(edge.reverse and kind.code > SCREW)
+        ints["reverse"][i] = 0 if not edge.reverse else 1 if kind.code > SCREW else 2
         ints["frame"][i] = len(bases) - 1 if base else ints["frame"][parent]
         ints["q_at"][i], ints["v_at"][i] = len(coordinates), len(speeds)
         coordinates += joint_coordinates(joint)

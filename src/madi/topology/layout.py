@@ -28,7 +28,7 @@ class Arrays(NamedTuple):
     # bodies, [n + 1]
     parent: Any
     code: Any  # joint type (joints/dispatch.py)
-    reverse: Any  # 1: the tree walks the joint against its drawn direction
+    reverse: Any  # 1: the tree walks the joint against its drawn direction; 2: so too, seen to by its z axis
     q_at: Any  # first coordinate
     v_at: Any  # first column
     v_end: Any  # one past the last column

@@ -1,0 +1,43 @@
+# Each target does its own set-up; a stamp file makes repeating it cheap.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORES := $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: demo test test-all lint format bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/madi papers rrc --out out
+
+test: $(VENV)/.test lint
+	$(BIN)/python -m pytest -n $(CORES) -m "not slow" src/madi tests
+
+test-all: $(VENV)/.test lint
+	$(BIN)/python -m pytest -n $(CORES) src/madi tests
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/mypy
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix src tests
+	$(BIN)/ruff format src tests
+
+bench: $(VENV)/.test
+	$(BIN)/madi bench trees
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e .
+	touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[test,peers]"
+	touch $@ $(VENV)/.demo
+
+clean:
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,110 @@
+"""One source, three lives: plain, jitted and traced kernels agree to rounding, derivatives with differences."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.mechanisms import difference, moved, random_state, random_tree
+
+ENTRIES = ("recursive", "articulated", "velocity-transform")
+
+
+def scaled(s, q):
+    return max(1e-12, 1e-16 * np.linalg.cond(s.mass_matrix(q)))
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 7), moving=st.booleans())
+def test_plain_and_jit(seed, n, moving):
+    rng = np.random.default_rng(seed)
+    s = random_tree(rng, n, moving=moving, reverse=0.3, forces=True).build()
+    q, v, tau = random_state(rng, s)
+    for entry in ENTRIES:
+        plain = s.forward_dynamics(q, v, tau, formulation=entry, engine="plain")
+        assert difference(s.forward_dynamics(q, v, tau, formulation=entry, engine="jit"), plain) < scaled(s, q)
+    assert difference(s.inverse_dynamics(q, v, tau, engine="jit"), s.inverse_dynamics(q, v, tau, engine="plain")) < 1e-12
+    assert difference(s.mass_matrix(q, engine="jit"), s.mass_matrix(q, engine="plain")) < 1e-12
+    one, two = s.observe(q, v, engine="plain"), s.observe(q, v, engine="jit")
+    for name in ("position", "rotation", "velocity", "angular_velocity", "kinetic", "potential", "momentum", "force"):
+        assert difference(getattr(two, name), getattr(one, name)) < 1e-12, name
+
+
+@settings(max_examples=12)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 5), moving=st.booleans())
+def test_trace_equals_plain(seed, n, moving):
+    """The trace itself, run by CasADi: no compiler in between."""
+    from madi.symbolic.trace import trace
+
+    rng = np.random.default_rng(seed)
+    s = random_tree(rng, n, moving=moving, reverse=0.3, forces=True).build()
+    q, v, tau = random_state(rng, s)
+    for entry in (*ENTRIES, "inverse", "observe"):
+        function = trace(s.layout, entry)
+        out = np.array(function(0.3, q, v, tau)).ravel()
+        plain = s.engine("plain").evaluate(entry, 0.3, q, v, tau, len(out))
+        assert difference(out, plain) < scaled(s, q), entry
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_compiled_equals_plain(moving):
+    rng = np.random.default_rng(11)
+    s = random_tree(rng, 6, moving=moving, reverse=0.3, forces=True).build()
+    q, v, tau = random_state(rng, s)
+    for entry in ENTRIES:
+        plain = s.forward_dynamics(q, v, tau, formulation=entry, engine="plain")
+        assert difference(s.forward_dynamics(q, v, tau, formulation=entry, engine="compiled"), plain) < scaled(s, q)
+
+
+def test_long_trace_is_cut_into_parts_and_still_right():
+    """Force many small C functions: values must travel between them."""
+    import ctypes
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from madi.engines.compiled import _CALL, compile_c
+    from madi.symbolic.codegen import c_source
+    from madi.symbolic.trace import trace
+
+    rng = np.random.default_rng(3)
+    s = random_tree(rng, 5, moving=True).build()
+    q, v, tau = random_state(rng, s)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "cut.so"
+        source = c_source(trace(s.layout, "recursive"), part=50)
+        assert source.count("static void part") > 10
+        compile_c(source, path)
+        out = np.zeros(s.nv)
+        _CALL(("entry", ctypes.CDLL(str(path))))(0.0, *(a.ctypes.data for a in (q, v, tau, out, np.zeros(3))))
+    assert difference(out, s.forward_dynamics(q, v, tau, engine="plain")) < 1e-11
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10**6), moving=st.booleans())
+def test_exact_derivatives_against_differences(seed, moving):
+    rng = np.random.default_rng(seed)
+    s = random_tree(rng, 4, moving=moving, reverse=0.3, forces=True).build()
+    q, v, tau = random_state(rng, s)
+    by_q, by_v, by_tau = s.derivatives(q, v, tau)
+    h = 1e-5
+
+    def centred(f):
+        columns = [(8 * (f(h * e) - f(-h * e)) - (f(2 * h * e) - f(-2 * h * e))) / (12 * h) for e in np.eye(s.nv)]
+        return np.column_stack(columns)
+
+    assert difference(by_q, centred(lambda x: s.forward_dynamics(moved(s, q, x), v, tau))) < 1e-6
+    assert difference(by_v, centred(lambda x: s.forward_dynamics(q, v + x, tau))) < 1e-6
+    assert difference(by_tau, np.linalg.inv(s.mass_matrix(q))) < 1e-7
+
+
+def test_operation_count_counts():
+    """A pendulum in the plane needs a sine and few products; sharing never adds operations."""
+    import madi
+
+    m = madi.Model("pendulum")
+    bob = m.body("bob", mass=1.0, inertia=(0.1, 0.2, 0.1), position=(0, 0, -1))
+    m.revolute("pin", m.ground, bob, at=(0, 0, 0), axis=(0, 1, 0))
+    s = m.build()
+    count = s.operation_count()
+    assert count["sin"] == 1
+    assert count["total"] < 25
+    assert s.operation_count("recursive")["total"] <= s.operation_count("recursive", share=False)["total"]
