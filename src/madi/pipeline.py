@@ -47,7 +47,7 @@ def simulate(
     frame: str = "base",
     times: Any = None,
     rtol: float = 1e-6,
-    atol: float = 1e-9,
+    atol: float | None = None,
     max_step: float | None = None,
     order: int = 4,
     reactions: Sequence[str] = (),
@@ -58,7 +58,7 @@ def simulate(
     """Simulate a model for `duration` seconds.
 
     `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step; "abm" with a step is of fixed
-    step and order). Default: "rk4" if a step is given, else "dopri".
+    step and order). Default: "rk4" if a step is given, else "dopri". `atol` None: a hundredth of rtol.
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
     `reactions`: joints whose loads are recorded. `progress`: a bar on the terminal; default on long runs.
     """
@@ -69,7 +69,7 @@ def simulate(
     outputs = _times(times, span, step, chosen)
     start = clock.perf_counter()
     solver = Solver(system, chosen, outputs, _engine(system, engine, chosen, span, step), system.formulation(formulation))
-    solver.options(rtol, atol, max_step, step, order, span)
+    solver.options(rtol, 0.01 * rtol if atol is None else atol, max_step, step, order, span)
     solver.start(system._vector(q0, system.nq, "q0") if q0 is not None else system.q0,
                  system._vector(v0, system.nv, "v0") if v0 is not None else system.v0)  # fmt: skip
     status = solver.run(progress)

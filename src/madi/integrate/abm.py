@@ -11,7 +11,7 @@ added (local extrapolation), the error is that term. Divided differences are mad
 from the stored points (q, v, a), so rotations need no special treatment.
 
 Step and order control in the manner of Shampine & Gordon, Computer Solution of Ordinary Differential Equations (1975).
-With a fixed step (option) the order is fixed too, and the first points come from Runge-Kutta.
+With a fixed step (option) the order, k + 1, is fixed too, and the first points come from Runge-Kutta.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def loop(function, context, ints, reals, times, Q, V, state, count, option, buff
             h = first_step(function, context, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 1.0, rtol, atol)
             count[EVALUATIONS] += 1
         state[STEP] = min(h, option[MAX_STEP])
-        count[ORDER] = int(option[WANTED_ORDER]) if fixed else 1
+        count[ORDER] = max(1, int(option[WANTED_ORDER]) - 1) if fixed else 1
         count[SINCE] = 0
         remember(state, past, POINTS, state[TIME], q, d, nq, n)
         count[STORED] = 1

@@ -32,6 +32,8 @@ class Sym(Symbolic):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         """NumPy functions on symbols: each symbol is boxed, so that NumPy's object loops call the methods below."""
+        if ufunc.__name__ in _WITHOUT_LOOP and not any(isinstance(value, np.ndarray) for value in inputs):
+            return Sym(_WITHOUT_LOOP[ufunc.__name__](*map(raw, inputs)))
         boxed = []
         for value in inputs:
             if isinstance(value, Sym):
@@ -140,6 +142,10 @@ class Sym(Symbolic):
         return Sym(ca.atan2(raw(y), self.sx))
 
 
+# NumPy's own loops for objects would ask these for a truth value
+_WITHOUT_LOOP = {"minimum": ca.fmin, "maximum": ca.fmax, "sign": ca.sign}
+
+
 def raw(value: Any) -> Any:
     """The SX inside, or the float."""
     return value.sx if isinstance(value, Sym) else float(value)
@@ -152,7 +158,7 @@ def _method(function: Callable[[Any], Any]) -> Callable[[Sym], Sym]:
 for _name in "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt fabs floor ceil".split():
     setattr(Sym, _name, _method(getattr(ca, _name)))
 for _numpy, _name in {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
-                      "arctanh": "atanh", "absolute": "fabs", "sign": "sign"}.items():  # fmt: skip
+                      "arctanh": "atanh", "absolute": "fabs"}.items():  # fmt: skip
     setattr(Sym, _numpy, _method(getattr(ca, _name)))
 
 

@@ -1,0 +1,1 @@
+BENCHMARKS: dict = {}

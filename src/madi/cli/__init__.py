@@ -1,0 +1,107 @@
+"""The command line: `madi ...`. Exit codes: 0 good, 1 the model or run failed, 2 the call was wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Multibody dynamics: bodies, joints, springs, loops.", no_args_is_help=True, add_completion=True,
+                  pretty_exceptions_enable=False)  # fmt: skip
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@app.command()
+def papers(
+    names: Annotated[list[str], typer.Argument(help="Which experiments, for example: rrc")],
+    out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("out"),
+    as_json: Json = False,
+) -> None:
+    """Run papers' experiments: tables on the screen, figures in a folder.
+
+    Example: madi papers rrc --out figures
+    """
+    from madi.papers import EXPERIMENTS
+
+    _known(names, list(EXPERIMENTS), "experiment")
+    reports = {name: EXPERIMENTS[name](out) for name in names}
+    if as_json:
+        print(json.dumps(reports, indent=2))
+        return
+    for found in reports.values():
+        show(found)
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str], typer.Argument(help="Which benchmarks, for example: trees")],
+    quick: Annotated[bool, typer.Option(help="Fewer repetitions and no 300-link chain.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure speed against peers in one run, after checking that all agree.
+
+    Example: madi bench trees --quick
+    """
+    from madi.bench import BENCHMARKS
+
+    _known(names, list(BENCHMARKS), "benchmark")
+    reports = {name: BENCHMARKS[name](quick) for name in names}
+    if as_json:
+        print(json.dumps(reports, indent=2))
+        return
+    for found in reports.values():
+        show(found)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from madi import __version__
+
+    print(__version__)
+
+
+def _known(names: list[str], known: list[str], what: str) -> None:
+    for name in names:
+        if name not in known:
+            raise typer.BadParameter(f"there is no {what} {name!r}; there are: {', '.join(known)}")
+
+
+def show(report: dict[str, Any]) -> None:
+    """A report as text: values, tables, where the figures are."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console.print(f"\n[bold]{report['title']}[/bold]")
+    for name, value in report.get("values", {}).items():
+        console.print(f"  {name}: [cyan]{value:.6g}[/cyan]" if isinstance(value, float) else f"  {name}: {value}")
+    for title, rows in report.get("tables", {}).items():
+        table = Table(title=title, title_justify="left")
+        for column in rows[0]:
+            table.add_column(column, justify="left" if isinstance(rows[0][column], str) else "right")
+        for row in rows:
+            table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
+        console.print(table)
+    for note in report.get("notes", []):
+        console.print(f"  {note}")
+    for path in report.get("figures", []):
+        console.print(f"  figure: {path}", soft_wrap=True)
+
+
+def main() -> None:
+    """Entry point: madi's own errors become one clear message and exit code 1."""
+    from madi.errors import MadiError
+
+    try:
+        app()
+    except MadiError as error:
+        print(f"madi: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        print("madi: stopped", file=sys.stderr)
+        raise SystemExit(1) from None

@@ -1,0 +1,130 @@
+"""Every integrator, as it is registered: fitted order, outputs between steps, pausing, rotations of unit length."""
+
+import numpy as np
+import pytest
+
+import madi
+from madi.integrate import METHODS
+from tests.mechanisms import random_tree
+
+
+def problem():
+    """A free base, a ball joint and a hinge, tied by a spring: every kind of coordinate, a smooth motion."""
+    rng = np.random.default_rng(4)
+    m = random_tree(rng, 3, kinds=("revolute", "spherical"), moving=True)
+    m.gravity = (0, 0, -3)
+    m.spring_damper("s", "b2", m.ground, at=((0, 0, 1), (1, 0, 0)), stiffness=5.0, damping=0.3)
+    s = m.build()
+    v0 = 0.8 * rng.normal(size=s.nv)
+    return s, v0
+
+
+def final(s, v0, T=2.0, **options):
+    run = madi.simulate(s, T, v0=v0, times=[T], **options)
+    q = run.data["q"].values[-1]
+    return np.concatenate([q * np.sign(q[3] or 1), run.data["v"].values[-1]]), run
+
+
+@pytest.fixture(scope="module")
+def reference():
+    s, v0 = problem()
+    exact, _ = final(s, v0, T=2.0, method="dopri", rtol=1e-13, atol=1e-14)
+    return s, v0, exact
+
+
+STEPS = {"rk4": (0.02, 0.01, 0.005), "ab3": (0.004, 0.002, 0.001), "abm": (0.02, 0.01, 0.005), "dopri": (0.025, 0.0125, 0.00625)}
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_order(name, reference):
+    s, v0, exact = reference
+    errors = []
+    for h in STEPS[name]:
+        # an adaptive method with no tolerance to speak of takes its largest step throughout
+        options = {"max_step": h, "rtol": 0.9, "atol": 1e6} if name == "dopri" else {"step": h}
+        state, _ = final(s, v0, method=name, **options)
+        errors.append(np.max(np.abs(state - exact)))
+    slopes = np.diff(np.log(errors)) / np.diff(np.log(STEPS[name]))
+    assert slopes[-1] == pytest.approx(METHODS[name].order, abs=0.2), (errors, slopes)
+
+
+@pytest.mark.parametrize("name", ["dopri", "abm"])
+def test_tolerance_is_kept(name, reference):
+    s, v0, exact = reference
+    work = []
+    for rtol in (1e-5, 1e-8, 1e-11):
+        state, run = final(s, v0, method=name, rtol=rtol, atol=rtol)
+        assert np.max(np.abs(state - exact)) < 200 * rtol
+        work.append(run.statistics["evaluations"])
+    assert work[0] < work[1] < work[2] < 30 * work[0]
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_outputs_between_steps_and_unit_quaternions(name, reference):
+    s, v0, _ = reference
+    times = np.array([0.0, 0.0313, 0.5, 0.77777, 0.9999])
+    options = {"step": 1e-3} if name in ("rk4", "ab3") else {"rtol": 1e-9, "atol": 1e-9}
+    run = madi.simulate(s, 1.0, v0=v0, method=name, times=times, **options)
+    for k, t in enumerate(times[1:], start=1):
+        exact, _ = final(s, v0, T=t, method="dopri", rtol=1e-12, atol=1e-13)
+        q = run.data["q"].values[k]
+        state = np.concatenate([q * np.sign(q[3]), run.data["v"].values[k]])
+        assert np.max(np.abs(state - exact)) < 3e-6
+        assert np.linalg.norm(q[3:7]) == pytest.approx(1, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_a_paused_run_equals_an_unbroken_one(name, reference):
+    """The loop returns after `limit` steps and goes on where it was, to the last bit."""
+    from madi.integrate.contract import LOOP
+    from madi.pipeline import Solver
+
+    s, v0, _ = reference
+    results = []
+    for limit in (10**6, 7):
+        solver = Solver(s, METHODS[name], np.linspace(0, 0.5, 11), "jit", "recursive")
+        solver.options(1e-7, 1e-9, None, 1e-3 if name in ("rk4", "ab3") else None, 4, 0.5)
+        solver.start(s.q0, v0)
+        loop, (function, context) = solver.engine.loop(METHODS[name].loop, LOOP), solver.engine.function("recursive")
+        while loop(function, context, s.layout.ints, s.layout.reals, solver.times, solver.Q, solver.V, solver.state,
+                   solver.count, solver.option, solver.buffer, 11, limit) == 1:  # fmt: skip
+            pass
+        results.append((solver.Q.copy(), solver.V.copy(), solver.count.copy()))
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_plain_and_jit_loops_agree(name, reference):
+    s, v0, _ = reference
+    options = {"step": 5e-3} if name in ("rk4", "ab3") else {"rtol": 1e-6}
+    one, run1 = final(s, v0, T=0.1, method=name, engine="plain", **options)
+    two, run2 = final(s, v0, T=0.1, method=name, engine="jit", **options)
+    np.testing.assert_allclose(one, two, atol=1e-9)
+    for key in ("evaluations", "steps", "rejected"):
+        assert run1.statistics[key] == run2.statistics[key]
+
+
+def test_steady_turn_is_exact():
+    """A ball turning at constant speed: one long step on the manifold is as good as many."""
+    m = madi.Model("ball", gravity=(0, 0, 0))
+    ball = m.body("ball", mass=1, inertia=(1, 1, 1))
+    m.spherical("A", m.ground, ball, at=(0, 0, 0), v0=(0.3, -0.8, 1.1))
+    run = madi.simulate(m, 2.0, step=0.5, method="rk4")
+    w = np.array([0.3, -0.8, 1.1])
+    angle = np.linalg.norm(w) * 2.0
+    expected = np.append(np.cos(angle / 2), np.sin(angle / 2) * w / np.linalg.norm(w))
+    q = run.data["q"].values[-1]
+    np.testing.assert_allclose(q * np.sign(q @ expected), expected, atol=1e-13)
+
+
+def test_a_last_step_of_another_length_and_counters():
+    m = madi.Model("spring", gravity=(0, 0, 0))
+    cart = m.body("cart", mass=1, inertia=(1, 1, 1))
+    m.prismatic("A", m.ground, cart, at=(0, 0, 0), axis=(1, 0, 0), q0=1.0)
+    m.joint_spring("k", "A", stiffness=4.0)
+    run = madi.simulate(m, 1.0, step=0.03, method="rk4")
+    assert run.data["time"].values[-1] == 1.0
+    assert run.statistics["steps"] == 34
+    assert run.statistics["evaluations"] == 4 * 34 + 1
+    assert run["A"][-1] == pytest.approx(np.cos(2.0), abs=1e-6)
