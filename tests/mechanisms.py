@@ -70,7 +70,9 @@ def random_tree(rng, n, kinds=KINDS_ALL, moving=False, reverse=0.0, chain=0.5, f
 def add_forces(m, rng, bodies):
     moving = bodies[1:]
     for k in range(3):
-        a, b = (bodies[j] for j in rng.choice(len(bodies), size=2, replace=False)) if len(bodies) > 2 else (moving[0], m.ground)
+        a, b = (
+            (bodies[j] for j in rng.choice(len(bodies), size=2, replace=False)) if len(bodies) > 2 else (moving[0], m.ground)
+        )
         m.spring_damper(f"s{k}", a, b, at=(rng.normal(size=3), rng.normal(size=3)), stiffness=rng.uniform(1, 50),
                         damping=rng.uniform(0, 5), free_length=rng.uniform(0, 2))  # fmt: skip
     m.force("f", moving[-1], rng.normal(size=3), at=rng.normal(size=3))

@@ -41,11 +41,19 @@ class Symbolic:
     """Base of the scalars of the third life (`symbolic/sym.py`): each function below is a method there."""
 
     __slots__ = ()
+    arctan2: Callable[..., Any]
+    arctan2_of: Callable[..., Any]
+    where: Callable[..., Any]
 
 
 def _unary(name: str, plain: Callable[[float], float]) -> Callable[[Any], Any]:
     def function(x: Any) -> Any:
-        return getattr(x, name)() if isinstance(x, Symbolic) else plain(x)
+        if isinstance(x, Symbolic):
+            return getattr(x, name)()
+        try:
+            return plain(x)
+        except (ValueError, OverflowError):  # where machine code gives NaN or infinity, and nothing is raised
+            return math.inf if name in ("exp", "sinh", "cosh") else math.nan
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name}(x) in all three lives."
@@ -55,7 +63,26 @@ def _unary(name: str, plain: Callable[[float], float]) -> Callable[[Any], Any]:
 UNARY: dict[str, Callable[[float], float]] = {
     name: getattr(math, name)
     for name in (
-        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt fabs floor ceil".split()
+        [
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "exp",
+            "log",
+            "sqrt",
+            "fabs",
+            "floor",
+            "ceil",
+        ]
     )
 }
 sin, cos, tan = (_unary(n, UNARY[n]) for n in ("sin", "cos", "tan"))

@@ -117,7 +117,7 @@ def _times(times: Any, span: float, step: float | None, method: Method) -> np.nd
 
 
 def _engine(system: System, name: str, method: Method, span: float, step: float | None) -> str:
-    """"auto": C made for the model if it is there already or the run is long enough to pay for it, else jit."""
+    """ "auto": C made for the model if it is there already or the run is long enough to pay for it, else jit."""
     if name != "auto":
         system.engine(name)
         return name
@@ -235,8 +235,8 @@ class Solver:
         kept = f" The {int(self.count[NEXT])} outputs before it are in error.run."
         if status == STEP_TOO_SMALL:
             return (
-                f"{where}the step fell below what numbers can resolve ({self.state[STEP]:.2g} s). Something is very stiff or "
-                f"jumps there: look at forces and springs that act at this time, or loosen rtol and atol.{kept}"
+                f"{where}the step fell below what numbers can resolve ({self.state[STEP]:.2g} s). Something is very stiff "
+                f"or jumps there: look at forces and springs that act at this time, or loosen rtol and atol.{kept}"
             )
         assert status == NOT_FINITE
-        return where + diagnose(self.system, t, q.copy(), v.copy(), bool(self.option[5])) + kept
+        return where + diagnose(self.system, t, float(self.state[STEP]), q.copy(), v.copy(), bool(self.option[5])) + kept

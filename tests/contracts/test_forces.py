@@ -57,7 +57,7 @@ def test_force_and_torque_act_in_global_axes():
     m.torque("t", body, (0, 0, 8.0))
     s = m.build()
     a = s.forward_dynamics(q, np.zeros(6))
-    r, A = s.body_pose(q, "body")
+    _r, A = s.body_pose(q, "body")
     com_acceleration = A @ (a[:3] + np.cross(a[3:], (0.1, 0, 0)))
     np.testing.assert_allclose(com_acceleration, (1, 0, 0), atol=1e-12)
     np.testing.assert_allclose(A @ a[3:], (0, 0, 2), atol=1e-12)
@@ -109,7 +109,11 @@ def test_math_numpy_and_madi_functions_are_all_traced():
     def with_math(t):
         return math.sin(t) + math.sqrt(1 + t) * math.pi
 
-    for function in (with_math, lambda t: np.sin(t) + np.sqrt(1 + t) * np.pi, lambda t: madi.sin(t) + (1 + t) ** 0.5 * np.pi):
+    for function in (
+        with_math,
+        lambda t: np.sin(t) + np.sqrt(1 + t) * np.pi,
+        lambda t: madi.sin(t) + (1 + t) ** 0.5 * np.pi,
+    ):
         m = madi.Model("drive", gravity=(0, 0, 0))
         cart = m.body("cart", mass=1.5, inertia=(1, 1, 1))
         m.prismatic("A", m.ground, cart, at=(0, 0, 0), axis=(1, 0, 0))

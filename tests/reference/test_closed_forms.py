@@ -93,7 +93,7 @@ def test_heavy_top_nutates_with_the_period_of_its_quadrature():
 
     # f = (u0 - u) (beta (1 - u^2) - b^2 (u0 - u)): the other root
     roots = np.roots([-beta, b * b, beta - b * b * u0])
-    u1 = float([r for r in roots.real if -1 < r < u0][0])
+    u1 = float(next(r for r in roots.real if -1 < r < u0))
     middle, half = (u0 + u1) / 2, (u0 - u1) / 2
     # u = middle + half sin(x) takes the roots' square-root ends away
     period, _ = quad(lambda x: half * np.cos(x) / np.sqrt(f(middle + half * np.sin(x))), -np.pi / 2, np.pi / 2,

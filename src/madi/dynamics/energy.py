@@ -44,9 +44,7 @@ def momentum(model, work, out, at):
     for i in range(1, model.n):
         f = model.frame[i]
         body_inertia(model, work, i)
-        p0, p1, p2, p3, p4, p5 = inertia_times(
-            work.inertia, i, Y[i, 0], Y[i, 1], Y[i, 2], Y[i, 3], Y[i, 4], Y[i, 5]
-        )
+        p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, Y[i, 0], Y[i, 1], Y[i, 2], Y[i, 3], Y[i, 4], Y[i, 5])
         p0, p1, p2 = to_ground(work, f, p0, p1, p2)
         p3, p4, p5 = to_ground(work, f, p3, p4, p5)
         x, y, z = work.frame_r[f, 0], work.frame_r[f, 1], work.frame_r[f, 2]

@@ -16,9 +16,7 @@ def joint_forces(model, work):
     accelerations(model, work, work.acceleration)
     for i in range(1, n):
         body_terms(model, work, i)  # W = Q^ - M^ A
-        f0, f1, f2, f3, f4, f5 = inertia_times(
-            work.inertia, i, a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5]
-        )
+        f0, f1, f2, f3, f4, f5 = inertia_times(work.inertia, i, a[i, 0], a[i, 1], a[i, 2], a[i, 3], a[i, 4], a[i, 5])
         W[i, 0], W[i, 1], W[i, 2] = f0 - W[i, 0], f1 - W[i, 1], f2 - W[i, 2]
         W[i, 3], W[i, 4], W[i, 5] = f3 - W[i, 3], f4 - W[i, 4], f5 - W[i, 5]
     for i in range(n - 1, 0, -1):

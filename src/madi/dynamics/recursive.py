@@ -27,9 +27,7 @@ def body_terms(model, work, i):
     y3, y4, y5 = Y[i, 3], Y[i, 4], Y[i, 5]
     p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, y0, y1, y2, y3, y4, y5)
     g0, g1, g2, g3, g4, g5 = force_cross(y0, y1, y2, y3, y4, y5, p0, p1, p2, p3, p4, p5)
-    f0, f1, f2, f3, f4, f5 = inertia_times(
-        work.inertia, i, A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5]
-    )
+    f0, f1, f2, f3, f4, f5 = inertia_times(work.inertia, i, A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5])
     Q[i, 0], Q[i, 1], Q[i, 2] = Q[i, 0] - g0, Q[i, 1] - g1, Q[i, 2] - g2
     Q[i, 3], Q[i, 4], Q[i, 5] = Q[i, 3] - g3, Q[i, 4] - g4, Q[i, 5] - g5
     W[i, 0], W[i, 1], W[i, 2] = Q[i, 0] - f0, Q[i, 1] - f1, Q[i, 2] - f2

@@ -51,9 +51,7 @@ def equations(model, work):
             g3 = J0 * T[c, 3] + J1 * T[c, 4] + J2 * T[c, 5]
             g4 = J1 * T[c, 3] + J3 * T[c, 4] + J4 * T[c, 5]
             g5 = J2 * T[c, 3] + J4 * T[c, 4] + J5 * T[c, 5]
-            P[c] = P[c] + (
-                T[c, 0] * f0 + T[c, 1] * f1 + T[c, 2] * f2 + T[c, 3] * n0 + T[c, 4] * n1 + T[c, 5] * n2
-            )
+            P[c] = P[c] + (T[c, 0] * f0 + T[c, 1] * f1 + T[c, 2] * f2 + T[c, 3] * n0 + T[c, 4] * n1 + T[c, 5] * n2)
             j = c
             while j >= 0:
                 M[c * nv + j] = M[c * nv + j] + (

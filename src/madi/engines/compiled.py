@@ -20,7 +20,16 @@ from madi.engines.jit import explain_wait, loop_function
 from madi.errors import EngineError
 from madi.topology.layout import Layout
 
-FLAGS = ["-O2", "-march=native", "-fPIC", "-shared", "-std=c99", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math"]
+FLAGS = [
+    "-O2",
+    "-march=native",
+    "-fPIC",
+    "-shared",
+    "-std=c99",
+    "-fno-math-errno",
+    "-ffp-contract=fast",
+    "-fno-trapping-math",
+]
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_void_p] * 5)
 
 
@@ -39,7 +48,7 @@ def require_compiler() -> str:
     if path is None:
         raise EngineError(
             'engine="compiled" needs a C compiler, and none was found (cc, gcc, clang, or $CC). Install one, for example '
-            "`apt install gcc` or Xcode's command line tools; or use engine=\"jit\", which needs none"
+            '`apt install gcc` or Xcode\'s command line tools; or use engine="jit", which needs none'
         )
     return path
 
@@ -76,7 +85,7 @@ class CompiledEngine:
         if callbacks:
             names = ", ".join(callbacks)
             raise EngineError(
-                f'engine="compiled" cannot trace the function of {names}: it stays in Python. Use madi\'s or NumPy\'s '
+                f"engine=\"compiled\" cannot trace the function of {names}: it stays in Python. Use madi's or NumPy's "
                 'functions and madi.where(...) in it, or engine="jit"'
             )
         self.layout = layout

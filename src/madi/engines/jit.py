@@ -81,4 +81,3 @@ class JitEngine:
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
         """A loop around system functions, compiled."""
         return loop_function(kernel, arguments)
-

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+
 from madi.joints.dispatch import chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
 

@@ -97,9 +97,7 @@ def loop(function, context, ints, reals, times, Q, V, state, count, option, buff
         span = state[END] - state[TIME]
         h = option[FIRST_STEP]
         if h <= 0.0:
-            h = first_step(
-                function, context, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 4.0, rtol, atol
-            )
+            h = first_step(function, context, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 4.0, rtol, atol)
         count[EVALUATIONS] += 2
         state[STEP] = min(h, option[MAX_STEP])
         state[4] = 1e-4

@@ -95,7 +95,7 @@ def local_bias(code, q, k, v, l, b):
 @inline
 def has_bias(code):
     """Whether S° v can be other than zero."""
-    return code == UNIVERSAL or code == PLANAR
+    return code in (UNIVERSAL, PLANAR)
 
 
 @inline
@@ -258,7 +258,7 @@ def quaternion_at(code):
     """Where in a joint's coordinates its unit quaternion starts, -1 if it has none."""
     if code == SPHERICAL:
         return 0
-    if code == FREE or code == BASE:
+    if code in (FREE, BASE):
         return 3
     return -1
 
@@ -296,9 +296,7 @@ def chart_rate(model, theta, v, rate):
         m = l + at
         x, y, z = theta[m], theta[m + 1], theta[m + 2]
         if at == 3:
-            rate[l], rate[l + 1], rate[l + 2] = turn_by_quaternion(
-                quaternion_exp(x, y, z), v[l], v[l + 1], v[l + 2]
-            )
+            rate[l], rate[l + 1], rate[l + 2] = turn_by_quaternion(quaternion_exp(x, y, z), v[l], v[l + 1], v[l + 2])
         rate[m], rate[m + 1], rate[m + 2] = rotation_rate(x, y, z, v[m], v[m + 1], v[m + 2])
 
 

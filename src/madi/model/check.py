@@ -62,7 +62,11 @@ def _names(model: Model) -> Iterator[Finding]:
             if not isinstance(element.name, str) or not element.name.strip():
                 yield Finding(f"{what} {element.name!r}", "the name is empty or not text", "Name it with a string")
             elif what == "joint" and "." in element.name:
-                yield Finding(f"joint {element.name!r}", "the name has a dot", "Dots separate a joint from its coordinate; leave it out")
+                yield Finding(
+                    f"joint {element.name!r}",
+                    "the name has a dot",
+                    "Dots separate a joint from its coordinate; leave it out",
+                )
     if any(body.name == "ground" for body in model.bodies):
         yield Finding("body 'ground'", "the name belongs to the ground", "Use m.ground, or another name")
 
@@ -147,7 +151,9 @@ def _joints(model: Model) -> Iterator[Finding]:
         for what, count in (("q0", kind.nq), ("v0", kind.nv)):
             given = getattr(joint, what)
             if given is not None and numbers(np.atleast_1d(np.asarray(given, dtype=object)), count) is None:
-                yield Finding(where, f"{what}={given!r} is not {count} finite number(s)", f"A {joint.kind} joint takes {count}")
+                yield Finding(
+                    where, f"{what}={given!r} is not {count} finite number(s)", f"A {joint.kind} joint takes {count}"
+                )
         at = kind.quaternion
         if at is not None and joint.q0 is not None:
             q0 = numbers(joint.q0, kind.nq)
@@ -186,13 +192,17 @@ def _axes(joint: Joint, where: str) -> Iterator[Finding]:
     if joint.kind == "universal" and all(a is not None and np.linalg.norm(a) > 1e-12 for a in axes):
         a, b = axes
         if abs(np.dot(a, b)) > 1e-6 * np.linalg.norm(a) * np.linalg.norm(b):  # type: ignore[arg-type]
-            yield Finding(where, "its two axes are not perpendicular", "Make them so, or use two revolute joints and a massless body")
+            yield Finding(
+                where, "its two axes are not perpendicular", "Make them so, or use two revolute joints and a massless body"
+            )
     if joint.kind == "screw" and (numbers(joint.pitch) is None or np.shape(joint.pitch) != ()):
         yield Finding(where, f"pitch {joint.pitch!r} is not a finite number", "Give metres of advance per full turn")
     if joint.x_axis is not None:
         x = numbers(joint.x_axis, 3)
         if x is None or (axes and axes[0] is not None and np.linalg.norm(np.cross(x, axes[0])) < 1e-9 * np.linalg.norm(x)):
-            yield Finding(where, f"x_axis {joint.x_axis!r} is no direction in the plane", "Give one that is not along the axis")
+            yield Finding(
+                where, f"x_axis {joint.x_axis!r} is no direction in the plane", "Give one that is not along the axis"
+            )
 
 
 def _contradiction(pair: list[str], joints: list[Joint]) -> Iterator[Finding]:
@@ -298,7 +308,9 @@ def _coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:
     kind = KINDS[joint.kind]
     parts = [f"{joint.name}.{part}" if part else joint.name for part in kind.coordinates]
     if kind.quaternion is not None or kind.nv == 0:
-        yield Finding(where, f"{joint.name!r} is {joint.kind}: it has no such coordinate", "Use a torque or force on the body")
+        yield Finding(
+            where, f"{joint.name!r} is {joint.kind}: it has no such coordinate", "Use a torque or force on the body"
+        )
     elif name not in parts:
         yield Finding(where, f"{name!r} is not one coordinate", "Name one of " + ", ".join(map(repr, parts)))
 
@@ -354,4 +366,3 @@ def _massless(model: Model) -> Iterator[Finding]:
                 f"has no mass, and none hangs on it: joint {edge.joint.name!r} would have nothing to accelerate",
                 "Give it a mass, or fix it to a body that has one",
             )
-

@@ -81,9 +81,7 @@ class Model:
     def screw(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, pitch: float, q0: float = 0.0,
               v0: float = 0.0, cut: bool = False) -> Joint:  # fmt: skip
         """The child turns about `axis` and advances by `pitch` metres per full turn. Coordinate: the angle."""
-        return self._joint(
-            "screw", name, parent, child, at=at, axes=(axis,), pitch=pitch, q0=q0, v0=v0, cut=cut
-        )
+        return self._joint("screw", name, parent, child, at=at, axes=(axis,), pitch=pitch, q0=q0, v0=v0, cut=cut)
 
     def cylindrical(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: Vector = None,
                     v0: Vector = None, cut: bool = False) -> Joint:  # fmt: skip
@@ -103,9 +101,7 @@ class Model:
     def planar(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, x_axis: Vector = None,
                q0: Vector = None, v0: Vector = None, cut: bool = False) -> Joint:  # fmt: skip
         """The child slides in the plane normal to `axis` and turns about it. Coordinates: x, y, angle."""
-        return self._joint(
-            "planar", name, parent, child, at=at, axes=(axis,), x_axis=x_axis, q0=q0, v0=v0, cut=cut
-        )
+        return self._joint("planar", name, parent, child, at=at, axes=(axis,), x_axis=x_axis, q0=q0, v0=v0, cut=cut)
 
     def fixed(self, name: str, parent: Any, child: Any, at: Vector = None, cut: bool = False) -> Joint:
         """The child does not move on its parent. `at` (default: the child's position) is where its load is reported."""

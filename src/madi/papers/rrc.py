@@ -92,7 +92,7 @@ def second(smooth: bool = False) -> Model:
     if smooth:
         s = m.build()
         J = s.point_jacobian(s.q0, "link7", tool - np.asarray(m.bodies[6].position))[2]
-        rate = -np.pi**2 / 30
+        rate = -(np.pi**2) / 30
         m.joints[5].v0 = -J[s.v_slice("4")][0] * rate / J[s.v_slice("6")][0]
     return m
 
@@ -204,7 +204,9 @@ def figure(run1: Run, run2: Run, smooth: Run, path: Path) -> None:
         axis.plot(run.data["time"], run[name], linewidth=0.6 if struck else 1.4, color="#9db7d1" if struck else "#1f4e79",
                   label="others start at rest, as printed" if struck else None)  # fmt: skip
         if struck:
-            axis.plot(smooth.data["time"], smooth[name], linewidth=1.4, color="#1f4e79", label="joint 6 starts with the drive")
+            axis.plot(
+                smooth.data["time"], smooth[name], linewidth=1.4, color="#1f4e79", label="joint 6 starts with the drive"
+            )
             low, high = float(np.min(smooth[name])), float(np.max(smooth[name]))
             axis.set_ylim(low - 0.6 * (high - low), high + 0.6 * (high - low))  # the ringing is far taller
             axis.legend(fontsize=8, loc="upper right", title=f"ringing to {np.max(np.abs(run[name])):.3g}", title_fontsize=8)

@@ -10,26 +10,30 @@ if TYPE_CHECKING:
     from madi.system import System
 
 
-def diagnose(system: System, t: float, q: np.ndarray, v: np.ndarray, fixed_step: bool) -> str:
-    """Time, element and quantity, from the last good state. A user's own exception is raised again as the cause."""
+def diagnose(system: System, t: float, step: float, q: np.ndarray, v: np.ndarray, fixed_step: bool) -> str:
+    """Element and quantity, from the last good state and what the next step would have met."""
     for callback, _, _ in system.frozen.signals.callbacks:
         if callback.error is not None:
             error, callback.error = callback.error, None
             return f"the function of {callback.name} raised {type(error).__name__}: {error}."
-    try:
-        a = system.forward_dynamics(q, v, t=t, engine="plain")
-        table = system.observe(q, v, t, engine="plain").force[0]
-    except (ZeroDivisionError, OverflowError, ValueError) as error:
-        return f"the equations have no finite solution there ({error}); look for a massless or locked-up mechanism."
-    for name, row in zip(system.forces, table, strict=True):
-        if not np.all(np.isfinite(row)):
-            return f"force {name!r} is not finite ({row[0]}); check its function or parameters at this state."
-    for name, value in zip(system.speeds, a, strict=True):
-        if not np.isfinite(value):
-            return f"the acceleration of {name!r} is not finite; the mass matrix is singular there, or a force is."
+    a = np.zeros(system.nv)
+    for later in (0.0, 0.5 * step, step):
+        try:
+            a = system.forward_dynamics(q, v, t=t + later, engine="plain")
+            table = system.observe(q, v, t + later, engine="plain").force[0]
+        except (ZeroDivisionError, OverflowError, ValueError) as error:
+            return f"the equations have no finite solution there ({error}); look for a massless or locked-up mechanism."
+        for name, row in zip(system.forces, table, strict=True):
+            if not np.all(np.isfinite(row)):
+                return f"force {name!r} is not finite ({row[0]}) at t = {t + later:.6g} s; check its function or parameters."
+        for name, value in zip(system.speeds, a, strict=True):
+            if not np.isfinite(value):
+                return f"the acceleration of {name!r} is not finite; the mass matrix is singular there, or a drive is."
     worst = int(np.argmax(np.abs(v) + np.abs(a))) if len(v) else 0
     cure = "The step is too long for this motion: make it shorter, or use method='dopri'" if fixed_step else (
         "The motion runs away: check signs of springs and dampers"
     )  # fmt: skip
     name = system.speeds[worst] if system.speeds else "?"
-    return f"the state grew beyond all bounds, worst at {name!r} (speed {v[worst]:.3g}, acceleration {a[worst]:.3g}). {cure}."
+    return (
+        f"the state grew beyond all bounds, worst at {name!r} (speed {v[worst]:.3g}, acceleration {a[worst]:.3g}). {cure}."
+    )

@@ -42,7 +42,9 @@ class Run:
                                       ("driving_force", "driven", ".drive")):  # fmt: skip
             stem = name.removesuffix(ending) if ending else name
             if variable in data and (not ending or name.endswith(ending)) and stem in data[dim].values:
-                units = dict(zip(data[dim].values.tolist(), data.attrs.get(f"{variable}_units", "").split("|"), strict=False))
+                units = dict(
+                    zip(data[dim].values.tolist(), data.attrs.get(f"{variable}_units", "").split("|"), strict=False)
+                )
                 return data[variable].sel({dim: stem}).values, units.get(stem, "")
         element, _, part = name.rpartition(".")
         parts = {

@@ -29,7 +29,7 @@ class Callback:
             try:
                 state = (np.ctypeslib.as_array(q, (nq,)).copy(), np.ctypeslib.as_array(v, (nv,)).copy())
                 values[:] = function(t, *state)
-            except BaseException as error:  # noqa: BLE001  it is raised again by whoever started the run
+            except BaseException as error:
                 self.error = error
                 values[:] = np.nan
 

@@ -9,10 +9,52 @@ from __future__ import annotations
 from madi import kernel as k
 from madi.kernel import kernel
 
-NAMES = (
-    "const time q v output add sub mul div neg sqrt sin cos tan asin acos atan atan2 exp log pow sinh cosh tanh asinh "
-    "acosh atanh fabs floor ceil lt le eq ne not and or if_else_zero fmin fmax sign copysign fmod inv"
-).split()
+NAMES = [
+    "const",
+    "time",
+    "q",
+    "v",
+    "output",
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "neg",
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "exp",
+    "log",
+    "pow",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "fabs",
+    "floor",
+    "ceil",
+    "lt",
+    "le",
+    "eq",
+    "ne",
+    "not",
+    "and",
+    "or",
+    "if_else_zero",
+    "fmin",
+    "fmax",
+    "sign",
+    "copysign",
+    "fmod",
+    "inv",
+]
 OPS: dict[str, int] = {name: code for code, name in enumerate(NAMES)}
 
 (
@@ -170,7 +212,7 @@ def run_tape(model, work, t, q, v):
             r[n] = v[a]
         elif op == OUTPUT:
             work.signal[b] = r[a]
-        elif op <= DIV or op == POW or op == ATAN2 or op == FMIN or op == FMAX or op >= COPYSIGN and op < INV:
+        elif op <= DIV or op in (POW, ATAN2, FMIN, FMAX) or (op >= COPYSIGN and op < INV):
             r[n] = arithmetic(op, r[a], r[b])
         elif op >= LT and op <= IF_ELSE_ZERO and op != NOT:
             r[n] = comparison(op, r[a], r[b])

@@ -118,7 +118,7 @@ def add_drive(signals: Signals, where: str, model: str, function: Callable[[Any]
 
     try:
         value, (t, q, v) = trace(function, 1, 0, 0, 1)
-    except Exception as error:  # noqa: BLE001  whatever the user's code raises
+    except Exception as error:
         found = Finding(
             where,
             f"its function cannot be traced ({type(error).__name__}: {error})",
@@ -143,7 +143,8 @@ def add_function(signals: Signals, where: str, model: str, value: Any, outputs: 
 
         expression, inputs = trace(value, count, nq, nv, outputs)
         signals.append(ca.Function("force", list(inputs), [expression]), first)
-    except Exception:  # noqa: BLE001  the function stays in Python; if it is wrong there too, the run says so
+    except Exception:
+
         def plain(t: float, q: np.ndarray, v: np.ndarray) -> Any:
             return call(value, count, t, q, v)
 

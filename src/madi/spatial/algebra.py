@@ -15,12 +15,7 @@ from madi.kernel import inline
 def dot6(a, i, b, j):
     """Product of row i of a with row j of b: a power, or an entry of the mass matrix."""
     return (
-        a[i, 0] * b[j, 0]
-        + a[i, 1] * b[j, 1]
-        + a[i, 2] * b[j, 2]
-        + a[i, 3] * b[j, 3]
-        + a[i, 4] * b[j, 4]
-        + a[i, 5] * b[j, 5]
+        a[i, 0] * b[j, 0] + a[i, 1] * b[j, 1] + a[i, 2] * b[j, 2] + a[i, 3] * b[j, 3] + a[i, 4] * b[j, 4] + a[i, 5] * b[j, 5]
     )
 
 

@@ -143,7 +143,7 @@ class Sym(Symbolic):
 
 
 # NumPy's own loops for objects would ask these for a truth value
-_WITHOUT_LOOP = {"minimum": ca.fmin, "maximum": ca.fmax, "sign": ca.sign}
+_WITHOUT_LOOP: dict[str, Callable[..., Any]] = {"minimum": ca.fmin, "maximum": ca.fmax, "sign": ca.sign}
 
 
 def raw(value: Any) -> Any:
@@ -155,7 +155,26 @@ def _method(function: Callable[[Any], Any]) -> Callable[[Sym], Sym]:
     return lambda self: Sym(function(self.sx))
 
 
-for _name in "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt fabs floor ceil".split():
+for _name in [
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "exp",
+    "log",
+    "sqrt",
+    "fabs",
+    "floor",
+    "ceil",
+]:
     setattr(Sym, _name, _method(getattr(ca, _name)))
 for _numpy, _name in {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
                       "arctanh": "atanh", "absolute": "fabs"}.items():  # fmt: skip

@@ -88,7 +88,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     frames = [Frame(np.eye(3), np.zeros(3))]
     ints: dict[str, np.ndarray] = {
         name: np.zeros(n, dtype=np.int64)
-        for name in "parent code reverse q_at v_at v_end last frame axisymmetric".split()
+        for name in ["parent", "code", "reverse", "q_at", "v_at", "v_end", "last", "frame", "axisymmetric"]
     }
     reals: dict[str, np.ndarray] = {
         "C": np.tile(np.eye(3), (n, 1, 1)), "d": np.zeros((n, 3)), "pitch": np.zeros(n), "mass": np.zeros(n),
@@ -168,7 +168,9 @@ def _put_inertia(reals: dict[str, np.ndarray], ints: dict[str, np.ndarray], i: i
     J = R @ inertia @ R.T
     size = float(np.max(np.abs(J)))
     J = clean(0.5 * (J + J.T), 8 * size)
-    com = here.point(np.asarray(body.position) + as_rotation(body.orientation, body.name) @ np.asarray(body.com, dtype=float))
+    com = here.point(
+        np.asarray(body.position) + as_rotation(body.orientation, body.name) @ np.asarray(body.com, dtype=float)
+    )
     reals["mass"][i], reals["com"][i] = float(body.mass), com
     reals["J"][i] = J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]
     off = abs(J[0, 1]) + abs(J[0, 2]) + abs(J[1, 2]) + abs(J[0, 0] - J[1, 1])
@@ -187,7 +189,10 @@ def _columns(
     model: Model, ints: dict[str, np.ndarray], coordinates: list[str], speeds: list[str], signals: Signals
 ) -> dict[str, np.ndarray]:
     nv = len(speeds)
-    columns = {name: np.full(nv, -1, dtype=np.int64) for name in "column_body column_parent free_parent drive column_q".split()}
+    columns = {
+        name: np.full(nv, -1, dtype=np.int64)
+        for name in ["column_body", "column_parent", "free_parent", "drive", "column_q"]
+    }
     tip = np.full(len(ints["parent"]), -1, dtype=np.int64)
     for i in range(1, len(tip)):
         before = tip[ints["parent"][i]]
@@ -217,7 +222,7 @@ def _forces(
     model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray], coordinates: list[str],
     speeds: list[str], signals: Signals, columns: dict[str, np.ndarray],
 ) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
-    names = "force_kind force_a force_b force_at force_signal".split()
+    names = ["force_kind", "force_a", "force_b", "force_at", "force_signal"]
     table = np.full((len(model.forces), 5), -1, dtype=np.int64)
     parameters: list[float] = []
     for e, force in enumerate(model.forces):
@@ -232,9 +237,7 @@ def _forces(
         parameters += _parameters(force, table[e], frames, reals)
         if kind.signals:
             where = f"force {force.name!r}"
-            table[e, 4] = add_function(
-                signals, where, model.name, force.value, kind.signals, len(coordinates), len(speeds)
-            )
+            table[e, 4] = add_function(signals, where, model.name, force.value, kind.signals, len(coordinates), len(speeds))
     return {name: table[:, k] for k, name in enumerate(names)}, parameters
 
 

@@ -138,8 +138,8 @@ def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
             assert values.shape == (sizes[size],), name
             ints.append(values)
     ints.append(np.asarray(fields["callback"], dtype=np.int64).reshape(-1))
-    names = ("C", "d", "pitch", "mass", "com", "J", "gravity", "parameter", "tape_constant")
-    reals = [np.asarray(fields[name], dtype=float).reshape(-1) for name in names]
+    real_names = ("C", "d", "pitch", "mass", "com", "J", "gravity", "parameter", "tape_constant")
+    reals = [np.asarray(fields[name], dtype=float).reshape(-1) for name in real_names]
     layout = Layout(np.concatenate(ints).astype(np.int64), np.concatenate(reals) + 0.0)
     for array in (layout.ints, layout.reals):
         array.setflags(write=False)
@@ -149,17 +149,9 @@ def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
 @kernel
 def model_views(ints, reals):
     """The named views of the two flat arrays."""
-    n, nq, nv, nf, ne, np_, nt, ns, nc = (
-        ints[0],
-        ints[1],
-        ints[2],
-        ints[3],
-        ints[4],
-        ints[5],
-        ints[6],
-        ints[7],
-        ints[8],
-    )
+    n, nq, nv = ints[0], ints[1], ints[2]
+    ne, np_ = ints[4], ints[5]
+    nt, nc = ints[6], ints[8]
     b = 9
     c = b + 9 * n
     e = c + 5 * nv
@@ -209,14 +201,16 @@ def model_views(ints, reals):
 @kernel
 def work_length(ints):
     """Length of the scratch array."""
-    n, nq, nv, nf, ne, nt, ns = ints[0], ints[1], ints[2], ints[3], ints[4], ints[6], ints[7]
+    n, nq, nv = ints[0], ints[1], ints[2]
+    nf, ne, nt, ns = ints[3], ints[4], ints[6], ints[7]
     return nq + 4 * nv + 83 * n + 18 * nv + nv * nv + 12 * nf + 4 * ne + ns + nt + 63
 
 
 @kernel
 def work_views(ints, buffer):
     """The named views of the scratch array, in the order of `Work`."""
-    n, nq, nv, nf, ne, nt, ns = ints[0], ints[1], ints[2], ints[3], ints[4], ints[6], ints[7]
+    n, nq, nv = ints[0], ints[1], ints[2]
+    nf, ne, nt, ns = ints[3], ints[4], ints[6], ints[7]
     a = nq + 4 * nv  # q, v, tau, acceleration, P
     b = a + 83 * n  # bodies
     c = b + 18 * nv  # columns

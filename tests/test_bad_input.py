@@ -1,0 +1,236 @@
+"""Every defect is found at build, all together, each naming the element and the cure; a run that fails keeps its results."""
+
+import numpy as np
+import pytest
+
+import madi
+
+
+def findings(model):
+    with pytest.raises(madi.ModelError) as caught:
+        model.build()
+    assert caught.value.findings == model.check()
+    return caught.value.findings
+
+
+def pendulum(**body):
+    m = madi.Model("pendulum")
+    given = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1), "position": (0, 0, -1)} | body
+    m.body("bob", **given)
+    m.revolute("pin", m.ground, "bob", at=(0, 0, 0), axis=(0, 1, 0))
+    return m
+
+
+def duplicate_body(m):
+    m.body("bob", mass=1)
+
+
+def unknown_body(m):
+    m.revolute("x", "bob", "bobb", at=(0, 0, 0), axis=(0, 0, 1))
+
+
+def zero_axis(m):
+    m.body("b", mass=1, inertia=(1, 1, 1))
+    m.revolute("x", "bob", "b", at=(0, 0, 0), axis=(0, 0, 0))
+
+
+def not_finite_point(m):
+    m.body("b", mass=1, inertia=(1, 1, 1))
+    m.revolute("x", "bob", "b", at=(0, np.nan, 0), axis=(0, 0, 1))
+
+
+def with_itself(m):
+    m.revolute("x", "bob", "bob", at=(0, 0, 0), axis=(0, 0, 1))
+
+
+def lonely(m):
+    m.body("lonely", mass=1, inertia=(1, 1, 1))
+
+
+def massless_tip(m):
+    m.body("tip")
+    m.revolute("x", "bob", "tip", at=(0, 0, 0), axis=(0, 0, 1))
+
+
+def contradiction(m):
+    m.prismatic("x", m.ground, "bob", at=(0, 0, 0), axis=(1, 0, 0))
+
+
+def drive_on_nothing(m):
+    m.drive("pinn", lambda t: t)
+
+
+def drive_twice(m):
+    m.drive("pin", lambda t: t)
+    m.lock("pin")
+
+
+def drive_of_a_ball(m):
+    m.body("b", mass=1, inertia=(1, 1, 1))
+    m.spherical("ball", "bob", "b", at=(0, 0, 0))
+    m.drive("ball", lambda t: t)
+
+
+def skew_universal(m):
+    m.body("b", mass=1, inertia=(1, 1, 1))
+    m.universal("x", "bob", "b", at=(0, 0, 0), axes=((0, 0, 1), (0, 1, 1)))
+
+
+def bad_force(m):
+    m.force("x", "bob", (0, np.inf, 0))
+
+
+def force_on_ground(m):
+    m.force("x", m.ground, (0, 1, 0))
+
+
+def negative_damping(m):
+    m.joint_spring("x", "pin", stiffness=1, damping=-1)
+
+
+def spring_on_itself(m):
+    m.spring_damper("x", "bob", "bob", at=((0, 0, 0), (0, 0, 1)))
+
+
+def bad_q0(m):
+    m.joints[0].q0 = (1, 2)
+
+
+def dotted(m):
+    m.body("b", mass=1, inertia=(1, 1, 1))
+    m.revolute("a.b", "bob", "b", at=(0, 0, 0), axis=(0, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("defect", "element", "word"),
+    [
+        (duplicate_body, "bob", "2 times"), (unknown_body, "'x'", "'bob'?"), (zero_axis, "'x'", "axis is zero"),
+        (not_finite_point, "'x'", "finite"), (with_itself, "'x'", "itself"), (lonely, "lonely", "m.free"),
+        (massless_tip, "tip", "no mass"), (contradiction, "'pin' and 'x'", "no freedom"),
+        (drive_on_nothing, "pinn", "no joint"), (drive_twice, "pin", "twice"), (drive_of_a_ball, "ball", "spherical"),
+        (skew_universal, "'x'", "perpendicular"), (bad_force, "'x'", "finite"), (force_on_ground, "'x'", "ground"),
+        (negative_damping, "'x'", "negative"), (spring_on_itself, "'x'", "itself"), (bad_q0, "pin", "1 finite"),
+        (dotted, "a.b", "dot"),
+    ],
+    ids=lambda x: getattr(x, "__name__", None),
+)  # fmt: skip
+def test_defect_is_named_with_its_cure(defect, element, word):
+    m = pendulum()
+    assert m.check() == []
+    defect(m)
+    found = [f for f in findings(m) if element in f.element]
+    assert found, findings(m)
+    assert any(word in str(f) for f in found), found
+    assert all(f.cure for f in found)
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ({"mass": -1}, "mass"), ({"mass": np.nan}, "mass"), ({"inertia": (0.1, -0.1, 0.1)}, "not positive"),
+        ({"inertia": (0.1, 0.1, 0.5)}, "no rigid body"), ({"inertia": (1, 2)}, "3 or 3x3"), ({"com": (0, 0)}, "com"),
+        ({"position": "here"}, "position"), ({"orientation": (0, 0, 0, 0)}, "quaternion"),
+        ({"orientation": np.ones((3, 3))}, "not a rotation"),
+        ({"inertia": [[1, 0.2, 0], [0, 1, 0], [0, 0, 1]]}, "symmetric"),
+        ({"mass": 0.0}, "inertia without mass"),
+    ],
+)  # fmt: skip
+def test_bad_bodies(body, word):
+    assert any(f.element == "body 'bob'" and word in str(f) for f in findings(pendulum(**body)))
+
+
+def test_all_defects_are_reported_together():
+    m = pendulum(mass=np.inf)
+    lonely(m)
+    drive_on_nothing(m)
+    bad_force(m)
+    found = findings(m)
+    assert len(found) == 4
+    with pytest.raises(madi.ModelError, match="4 defects") as caught:
+        m.build()
+    for f in found:
+        assert str(f) in str(caught.value)
+
+
+def test_what_is_legal():
+    m = pendulum(inertia=(0.1, 0.1, 0.5), unphysical=True)
+    m.body("link")  # massless, but a mass hangs on it
+    m.body("end", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.revolute("a", "bob", "link", at=(0, 0, -1), axis=(0, 1, 0))
+    m.revolute("b", "link", "end", at=(0, 0, -1.3), axis=(1, 0, 0))
+    m.revolute("hinge2", m.ground, "bob", at=(0, 1, 0), axis=(0, 1, 0))  # the door's second hinge
+    assert m.check() == []
+
+
+def test_untraceable_drive_says_what_to_use():
+    m = pendulum()
+    m.drive("pin", lambda t: 1.0 if t > 1 else 0.0)
+    with pytest.raises(madi.ModelError, match=r"drive of 'pin'.*madi.where"):
+        m.build()
+
+
+@pytest.mark.parametrize("options", [
+    {"duration": -1}, {"duration": np.nan}, {"step": 0.0}, {"method": "euler"}, {"engine": "gpu"}, {"times": [2.0, 1.0]},
+    {"times": [0.0, 99.0]}, {"rtol": 2.0}, {"method": "rk4"}, {"method": "dopri", "step": 0.1}, {"q0": [1, 2]},
+    {"reactions": ["nothing"]}, {"formulation": "magic"}, {"frame": "moon"}, {"max_step": -1.0},
+])  # fmt: skip
+def test_bad_calls_are_input_errors(options):
+    duration = options.pop("duration", 1.0)
+    with pytest.raises(madi.InputError):
+        madi.simulate(pendulum(), duration, **options)
+
+
+@pytest.mark.parametrize("engine", ["plain", "jit"])
+def test_a_force_that_leaves_the_numbers_stops_the_run_and_keeps_it(engine):
+    m = pendulum()
+    m.force("blow", "bob", lambda t: (madi.sqrt(0.5 - t), 0.0, 0.0))
+    with pytest.raises(madi.RunError, match=r"t = 0\.\d+ s.*force 'blow' is not finite") as caught:
+        madi.simulate(m, 1.0, step=0.01, engine=engine)
+    kept = caught.value.run
+    assert 0.4 < kept.data["time"].values[-1] <= 0.51
+    assert np.all(np.isfinite(kept.data["q"].values))
+
+
+def test_an_exception_in_a_users_function_is_told():
+    m = pendulum()
+
+    def broken(t, q, v):
+        if t > 0.3:
+            raise KeyError("my table")
+        return (0.0, 0.0, 0.0)
+
+    m.force("table", "bob", broken)
+    with pytest.raises(madi.RunError, match=r"force 'table' raised KeyError.*my table"):
+        madi.simulate(m, 1.0, step=0.01, engine="jit")
+
+
+def test_a_step_too_long_is_told():
+    m = pendulum()
+    m.joint_spring("stiff", "pin", stiffness=1e8)
+    with pytest.raises(madi.RunError, match=r"'pin'.*shorter"):
+        madi.simulate(m, 10.0, step=0.05, q0=[0.1])
+
+
+def test_loops_are_shown_but_not_simulated_yet():
+    m = madi.Model("four-bar")
+    corners = [(0, 0, 0), (0, 0, 1), (2, 0, 1), (2, 0, 0)]
+    bars = [m.body(f"bar{k}", mass=1, inertia=(1, 1, 1), position=np.mean(corners[k : k + 2], axis=0)) for k in range(3)]
+    for k, (a, b) in enumerate(zip([m.ground, *bars], [*bars, m.ground], strict=True)):
+        m.revolute("ABCD"[k], a, b, at=corners[k], axis=(0, 1, 0))
+    s = m.build()
+    assert s.cut_joints == ["C"]
+    assert s.n_constraints == 5
+    assert "cut: revolute 'C' between bar1 and bar2, 5 constraints" in s.explain()
+    with pytest.raises(madi.MadiError, match="cut joints: C"):
+        madi.simulate(m, 1.0)
+
+
+def test_no_compiler_is_told(monkeypatch):
+    from madi.engines import compiled
+
+    monkeypatch.setattr(compiled, "compiler", lambda: None)
+    s = pendulum().build()
+    with pytest.raises(madi.EngineError, match=r"C compiler.*jit"):
+        s.forward_dynamics([0.1], [0.0], engine="compiled")
+    run = madi.simulate(s, 0.1, step=0.01)
+    assert run.statistics["engine"] == "jit"

@@ -1,0 +1,100 @@
+"""The package as such: light import, import direction, notation, README and documentation that run."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "madi"
+
+# the path data takes; a folder imports only from folders before it
+PATH = ["errors", "kernel", "spatial", "joints", "model", "signals", "topology", "dynamics", "forces", "engines",
+        "symbolic", "integrate", "system", "results", "pipeline", "papers", "bench", "cli"]  # fmt: skip
+# each exception with its reason
+ALLOWED = {
+    ("topology", "forces"): "names and parameters of the force elements, no kernel",
+    ("dynamics", "topology"): "types only",
+    ("results", "system"): "types only",
+}
+
+
+def imports(path):
+    """Top-level imports (those inside functions run later, on purpose, and do not bind the modules together)."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("madi."):
+            yield node.module.split(".")[1]
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                if name.name.startswith("madi."):
+                    yield name.name.split(".")[1]
+
+
+def test_imports_point_backwards():
+    wrong = []
+    for path in SOURCE.rglob("*.py"):
+        part = path.relative_to(SOURCE).parts
+        here = part[0].removesuffix(".py")
+        if here == "__init__":
+            continue
+        for there in imports(path):
+            if PATH.index(there) > PATH.index(here) and (here, there) not in ALLOWED:
+                wrong.append(f"{path.relative_to(ROOT)} imports madi.{there}")
+    assert not wrong, wrong
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_import_is_light():
+    out = run_python("import sys, madi; print(sorted({m.split('.')[0] for m in sys.modules}))")
+    for heavy in ("numba", "casadi", "sympy", "matplotlib", "xarray", "pandas", "scipy", "typer", "networkx"):
+        assert f"'{heavy}'" not in out, heavy
+
+
+def test_import_takes_little_more_than_numpy():
+    code = "import time, numpy; t = time.perf_counter(); import madi; print(time.perf_counter() - t)"
+    assert min(float(run_python(code)) for _ in range(3)) < 0.3
+
+
+def test_every_name_of_the_face_is_there():
+    import madi
+
+    for name in madi.__all__:
+        assert getattr(madi, name) is not None
+
+
+def test_notation_table_names_things_that_exist():
+    """docs/notation.md: the last column is the name in the code."""
+    text = "\n".join(p.read_text() for p in SOURCE.rglob("*.py"))
+    rows = [line for line in (ROOT / "docs" / "notation.md").read_text().splitlines() if line.startswith("| `")]
+    assert len(rows) > 15
+    for row in rows:
+        for name in re.findall(r"`([^`]+)`", row.split("|")[-2]):
+            assert re.search(rf"\b{re.escape(name.split('.')[-1])}\b", text), name
+
+
+def blocks(path):
+    return re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.S)
+
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("path", [p for p in DOCUMENTS if blocks(p)], ids=lambda p: p.name)
+def test_code_in_documents_runs(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    space = {"__name__": "document"}
+    for block in blocks(path):
+        exec(compile(block, str(path), "exec"), space)
+
+
+def test_no_kernel_asks_for_a_joint_type_outside_its_dispatch():
+    names = r"\b(REVOLUTE|PRISMATIC|CYLINDRICAL|UNIVERSAL|SPHERICAL|PLANAR)\b"
+    for path in SOURCE.rglob("*.py"):
+        if path.name != "dispatch.py":
+            assert not re.search(names, path.read_text()), path

@@ -1,0 +1,106 @@
+"""Runs: names, units, poses, saving and loading, plots, choices of engine and output."""
+
+import numpy as np
+import pytest
+
+import madi
+
+
+def double_pendulum():
+    m = madi.Model("double pendulum")
+    upper = m.body("upper", mass=1.0, inertia=(0.1, 0.1, 0.01), position=(0, 0, -0.5))
+    lower = m.body("lower", mass=0.5, inertia=(0.05, 0.05, 0.01), position=(0, 0, -1.5))
+    m.revolute("A", m.ground, upper, at=(0, 0, 0), axis=(0, 1, 0), q0=1.0)
+    m.revolute("B", upper, lower, at=(0, 0, -1), axis=(0, 1, 0), v0=0.5)
+    m.joint_spring("k", "B", stiffness=2.0)
+    return m
+
+
+@pytest.fixture(scope="module")
+def run():
+    return madi.simulate(double_pendulum(), 1.0, step=1e-3, reactions=["B"])
+
+
+def test_dataset_has_names_and_units(run):
+    d = run.data
+    assert list(d["coordinate"].values) == ["A", "B"]
+    assert d["position"].dims == ("time", "body", "axis")
+    assert d["orientation"].dims == ("time", "body", "quaternion")
+    assert d["reaction_force"].dims == ("time", "joint", "axis")
+    assert d["position"].attrs["units"] == "m"
+    assert d["time"].attrs["units"] == "s"
+    assert d.sizes["time"] == 1001
+    assert d.attrs["model"] == "double pendulum"
+
+
+def test_signals_by_name(run):
+    d = run.data
+    np.testing.assert_array_equal(run["A"], d["q"].sel(coordinate="A"))
+    np.testing.assert_array_equal(run["B.v"], d["v"].sel(speed="B"))
+    np.testing.assert_array_equal(run["lower.z"], d["position"].sel(body="lower", axis="z"))
+    np.testing.assert_array_equal(run["B.fz"], d["reaction_force"].sel(joint="B", axis="z"))
+    with pytest.raises(madi.InputError, match="no signal 'C'"):
+        run["C"]
+
+
+def test_poses_and_velocities_belong_together(run):
+    t, x = run.data["time"].values, run["lower.x"]
+    np.testing.assert_allclose(np.gradient(x, t)[5:-5], run["lower.vx"][5:-5], atol=1e-4)
+    np.testing.assert_allclose(run["upper.x"], -0.5 * np.sin(run["A"]), atol=1e-12)
+    np.testing.assert_allclose(run["lower.wy"], run["A.v"] + run["B.v"], atol=1e-12)
+    q = run.data["orientation"].sel(body="lower").values
+    angle = 2 * np.arctan2(q[:, 2], q[:, 0])
+    np.testing.assert_allclose(np.sin(angle), np.sin(run["A"] + run["B"]), atol=1e-10)
+
+
+def test_save_and_load(run, tmp_path):
+    path = run.save(tmp_path / "out.nc")
+    again = madi.load_run(path)
+    assert list(tmp_path.iterdir()) == [path]
+    np.testing.assert_array_equal(again.data["q"].values, run.data["q"].values)
+    np.testing.assert_array_equal(again["B.fz"], run["B.fz"])
+    assert again.statistics["method"] == "rk4"
+    (tmp_path / "no.nc").write_text("nothing of the kind")
+    with pytest.raises(madi.InputError, match=r"no\.nc"):
+        madi.load_run(tmp_path / "no.nc")
+
+
+def test_plot(run, tmp_path):
+    run.plot("A", "B", "lower.z", "energy", path=tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 10_000
+
+
+def test_engines_give_the_same_run(run):
+    for engine in ("jit", "compiled"):
+        other = madi.simulate(double_pendulum(), 1.0, step=1e-3, engine=engine)
+        np.testing.assert_allclose(other.data["q"].values, run.data["q"].values, atol=1e-10)
+        assert other.statistics["engine"] == engine
+
+
+def test_auto_takes_compiled_code_when_it_is_there():
+    s = double_pendulum().build()
+    s.engine("compiled").load(s.formulation())
+    assert madi.simulate(s, 0.1, step=1e-3).statistics["engine"] == "compiled"
+
+
+def test_recorded_reactions_are_those_of_the_state(run):
+    s = double_pendulum().build()
+    k = 700
+    q, v = run.data["q"].values[k].copy(), run.data["v"].values[k].copy()
+    load = s.reactions(q, v, ["B"])["B"]
+    np.testing.assert_allclose(run.data["reaction_force"].values[k, 0], load.force, rtol=1e-9, atol=1e-9)
+
+
+def test_locked_joint_stays():
+    m = double_pendulum()
+    m.lock("B")
+    m.joints[1].q0, m.joints[1].v0 = 0.4, 0.0
+    run = madi.simulate(m, 1.0, step=1e-2)
+    np.testing.assert_array_equal(run["B"], np.full(101, 0.4))
+    energy = run["energy"]
+    assert np.max(np.abs(energy - energy[0])) < 1e-5
+
+
+def test_progress_line(capsys):
+    madi.simulate(double_pendulum(), 3.0, step=1e-3, engine="jit", progress=True)
+    assert "double pendulum: [" in capsys.readouterr().err
