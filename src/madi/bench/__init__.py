@@ -1,1 +1,8 @@
-BENCHMARKS: dict = {}
+"""Speed, measured against peers in one run; `madi bench NAME`."""
+
+from collections.abc import Callable
+from typing import Any
+
+from madi.bench import trees
+
+BENCHMARKS: dict[str, Callable[[bool], dict[str, Any]]] = {"trees": trees.report}
