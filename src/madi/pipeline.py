@@ -167,8 +167,12 @@ class Solver:
         from madi.results.progress import Progress
 
         system = self.system
-        loop = self.engine.loop(self.method.loop, LOOP)
+        if self.engine.name != "plain":
+            from madi.engines.jit import make_beside
+
+            make_beside(["observe"], [(self.method.loop, LOOP), (record, RECORD)])
         function, context = self.engine.function(self.formulation)
+        loop = self.engine.loop(self.method.loop, LOOP)
         arguments = (function, context, system.layout.ints, system.layout.reals, self.times, self.Q, self.V, self.state,
                      self.count, self.option, self.buffer, len(self.times))  # fmt: skip
         limit = 1000

@@ -165,7 +165,7 @@ class System:
             for c, parent in enumerate(self.layout.arrays.column_parent):
                 depth[c] = 1 if parent < 0 else depth[parent] + 1
             # multiplications beyond what both do: M and its factorisation, against the articulated inertias
-            return "recursive" if np.sum(6 * depth + depth**2 / 2) < 100 * self.nv else "articulated"
+            return "recursive" if np.sum(6 * depth + depth**2 / 2) < 60 * self.nv else "articulated"
         if name not in FORMULATIONS:
             raise InputError(f"formulation={name!r}: choose one of {', '.join(FORMULATIONS)}")
         return name

@@ -21,7 +21,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, models, overload, register_jitable, register_model
 
 from madi import kernel as k
-from madi.engines.cache import cache_folder, source_hash
+from madi.engines.cache import jit_folder
 from madi.signals import tape
 from madi.topology.layout import model_views, work_views
 
@@ -29,9 +29,8 @@ from madi.topology.layout import model_views, work_views
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls a kernel from Python
 
-_folder = cache_folder() / f"numba-{numba.__version__}-{source_hash()}"
-_folder.mkdir(parents=True, exist_ok=True)
-numba.config.CACHE_DIR = str(_folder)  # type: ignore[attr-defined]
+jit_folder().mkdir(parents=True, exist_ok=True)
+numba.config.CACHE_DIR = str(jit_folder())  # type: ignore[attr-defined]
 
 
 class View(types.Type):

@@ -22,6 +22,13 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+def jit_folder() -> Path:
+    """Where Numba keeps the machine code of these sources."""
+    from importlib.metadata import version
+
+    return cache_folder() / f"numba-{version('numba')}-{source_hash()}"
+
+
 @cache
 def cache_folder() -> Path:
     """$MADI_CACHE_DIR, else the user's cache folder, else a temporary one; made if it is not there."""

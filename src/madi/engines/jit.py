@@ -6,14 +6,19 @@ are compiled once each, not once per pair, and generated C (compiled.py) can tak
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from madi.engines.cache import jit_folder
 from madi.engines.entries import ENTRIES
 from madi.topology.layout import Layout
 
@@ -32,28 +37,77 @@ def explain_wait(what: str, compiled: Callable[[], Any]) -> Any:
     return result
 
 
-@cache
-def entry_function(entry: str) -> Any:
-    """The C function of an entry."""
+def _mark(what: str) -> Path:
+    """A file that says: this piece is in the disk cache."""
+    return jit_folder() / f"{what}.made"
+
+
+def _make(what: str, told: str, compiled: Callable[[Any], Any]) -> Any:
+    """A compiled piece: from the disk cache, from the helper that is making it, or made now."""
+    if what in _helpers:
+        explain_wait(told, _helpers.pop(what).wait)
 
     def make() -> Any:
         from madi.engines import abi
 
-        return abi.compile_entry(ENTRIES[entry].function)
+        made = compiled(abi)
+        _mark(what).touch()
+        return made
 
-    return explain_wait(f"kernel {entry!r}", make)
+    return make() if _mark(what).exists() else explain_wait(told, make)
+
+
+def _loop_name(kernel: Callable[..., Any]) -> str:
+    return f"{kernel.__module__}.{kernel.__name__}"
+
+
+@cache
+def entry_function(entry: str) -> Any:
+    """The C function of an entry."""
+    return _make(entry, f"kernel {entry!r}", lambda abi: abi.compile_entry(ENTRIES[entry].function))
 
 
 @cache
 def loop_function(kernel: Callable[..., Any], arguments: str) -> Any:
-    """An integrator's loop, compiled."""
+    """An integrator's loop (or another around system functions), compiled."""
+    name = _loop_name(kernel)
+    return _make(name, f"loop {name.removeprefix('madi.')!r}", lambda abi: abi.compile_loop(kernel, arguments))
 
-    def make() -> Any:
-        from madi.engines import abi
 
-        return abi.compile_loop(kernel, arguments)
+_helpers: dict[str, subprocess.Popen[bytes]] = {}
 
-    return explain_wait(f"integrator {kernel.__module__.rsplit('.', 1)[-1]!r}", make)
+
+def make_beside(entries: list[str], loops: list[tuple[Callable[..., Any], str]]) -> None:
+    """Where nothing is in the disk cache yet: let a second process make these pieces while this one makes others."""
+    missing = [name for name in entries if not _mark(name).exists() and name not in _helpers]
+    parts = [
+        (kernel, a) for kernel, a in loops if not _mark(_loop_name(kernel)).exists() and _loop_name(kernel) not in _helpers
+    ]
+    if len(missing) + len(parts) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
+        return
+    words = [*missing, *(f"{kernel.__module__}:{kernel.__name__}:{arguments}" for kernel, arguments in parts)]
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "madi.engines.jit", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+    except OSError:
+        return
+    for name in [*missing, *(_loop_name(kernel) for kernel, _ in parts)]:
+        _helpers[name] = process
+
+
+def _helper(words: list[str]) -> None:
+    """The second process: compile, leave everything in the disk cache."""
+    # under its package name, so that the cache entries are those the first process will look for
+    from madi.engines import jit
+
+    for word in words:
+        module, _, rest = word.partition(":")
+        if rest:
+            name, _, arguments = rest.partition(":")
+            jit.loop_function(getattr(import_module(module), name), arguments)
+        else:
+            jit.entry_function(module)
 
 
 class JitEngine:
@@ -81,3 +135,7 @@ class JitEngine:
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
         """A loop around system functions, compiled."""
         return loop_function(kernel, arguments)
+
+
+if __name__ == "__main__":
+    _helper(sys.argv[1:])
