@@ -67,13 +67,14 @@ def simulate(
     chosen = _method(method, step)
     span = _positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
-    start = clock.perf_counter()
-    solver = Solver(system, chosen, outputs, _engine(system, engine, chosen, span, step), system.formulation(formulation))
+    solver = Solver(
+        system, chosen, outputs, _engine(system, engine, chosen, span, step), system.formulation(formulation), reactions
+    )
     solver.options(rtol, 0.01 * rtol if atol is None else atol, max_step, step, order, span)
     solver.start(system._vector(q0, system.nq, "q0") if q0 is not None else system.q0,
                  system._vector(v0, system.nv, "v0") if v0 is not None else system.v0)  # fmt: skip
     status = solver.run(progress)
-    run = solver.result(list(reactions), clock.perf_counter() - start)
+    run = solver.result()
     if status != DONE:
         raise RunError(solver.explain(status), run)
     return run
@@ -117,11 +118,13 @@ def _times(times: Any, span: float, step: float | None, method: Method) -> np.nd
 
 
 def _engine(system: System, name: str, method: Method, span: float, step: float | None) -> str:
-    """ "auto": C made for the model if it is there already or the run is long enough to pay for it, else jit."""
+    """For "auto": C made for the model if it is there already, if it is sooner made than the general kernel on a machine
+    that has neither, or if a run as long as this pays for it; else jit."""
     if name != "auto":
         system.engine(name)
         return name
     from madi.engines.compiled import compiler, library_path
+    from madi.engines.jit import is_made
 
     if compiler() is None or system.frozen.signals.callbacks:
         return "jit"
@@ -129,13 +132,16 @@ def _engine(system: System, name: str, method: Method, span: float, step: float 
         return "compiled"
     evaluations = 4 * span / step if step else 1e5
     size = system.nv * evaluations
-    return "compiled" if size > PAYS_AFTER and system.nv <= 60 else "jit"
+    sooner = not is_made(system.formulation()) and system.nv <= 20
+    return "compiled" if sooner or (size > PAYS_AFTER and system.nv <= 60) else "jit"
 
 
 class Solver:
     """One run: the arrays an integrator works on, and their way back to names."""
 
-    def __init__(self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str):
+    def __init__(
+        self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str, reactions: Sequence[str] = ()
+    ):
         self.system, self.method, self.times, self.formulation = system, method, times, formulation
         self.engine = system.engine(engine)
         nq, nv = system.nq, system.nv
@@ -144,6 +150,13 @@ class Solver:
         self.count = np.zeros(8, dtype=np.int64)
         self.option = np.zeros(6)
         self.buffer = np.zeros(method.buffer(nq, nv))
+        self.wall = 0.0
+        self.reactions = list(reactions)
+        self.driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
+        # all joints whose loads are needed: those asked for, then those that are driven
+        self.joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
+        self.numbers = [system._joint(name) for name in self.joints]
+        self.recorder = system.engine("plain" if self.engine.name == "plain" else "jit")
 
     def options(self, rtol: float, atol: float, max_step: float | None, step: float | None, order: int, span: float) -> None:
         """Tolerances and steps, checked."""
@@ -172,6 +185,8 @@ class Solver:
 
             make_beside(["observe"], [(self.method.loop, LOOP), (record, RECORD)])
         function, context = self.engine.function(self.formulation)
+        if self.joints:
+            self.recorder.function("loads")
         loop = self.engine.loop(self.method.loop, LOOP)
         arguments = (function, context, system.layout.ints, system.layout.reals, self.times, self.Q, self.V, self.state,
                      self.count, self.option, self.buffer, len(self.times))  # fmt: skip
@@ -180,49 +195,46 @@ class Solver:
             while True:
                 began = clock.perf_counter()
                 status = int(loop(*arguments, limit))
+                took = max(clock.perf_counter() - began, 1e-6)
+                self.wall += took
                 if status != PAUSED:
                     return status
                 bar.show(float(self.state[TIME]))
-                took = max(clock.perf_counter() - began, 1e-6)
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
 
-    def result(self, reactions: list[str], wall: float) -> Run:
+    def result(self) -> Run:
         """Labelled results for as many outputs as were reached."""
         from madi.results.label import label
 
         system, n = self.system, int(self.count[NEXT])
         nq, nv = system.nq, system.nv
-        recorder = system.engine("plain" if self.engine.name == "plain" else "jit")
         forward, context = self.engine.function(self.formulation)
-        observe, observe_context = recorder.function("observe")
+        observe, observe_context = self.recorder.function("observe")
         times = np.ascontiguousarray(self.times[:n])
         A = np.zeros(max(n, 1) * nv)
         width = nq + 2 * nv + 10 + 4 * len(system.forces) + 18 * len(system.bodies)
         rows = np.zeros((n, width))
-        recorder.loop(record, RECORD)(
+        self.recorder.loop(record, RECORD)(
             forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
             nq, nv, width, n,
         )  # fmt: skip
-        driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
-        joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in driven)]))
-        loads = self._loads(joints, times, A, n) if joints else None
+        loads = self._loads(times, A, n) if self.joints else None
         statistics = {
             "method": self.method.name, "engine": self.engine.name, "formulation": self.formulation,
             "evaluations": int(self.count[EVALUATIONS]), "steps": int(self.count[ACCEPTED]),
-            "rejected": int(self.count[REJECTED]), "last_step": float(self.state[STEP]), "wall_time": wall,
+            "rejected": int(self.count[REJECTED]), "last_step": float(self.state[STEP]), "wall_time": self.wall,
         }  # fmt: skip
-        return label(system, times, Observation(system, rows), reactions, joints, loads, driven, statistics)
+        seen = Observation(system, rows)
+        return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics)
 
-    def _loads(self, joints: list[str], times: np.ndarray, A: np.ndarray, n: int) -> np.ndarray:
-        system = self.system
+    def _loads(self, times: np.ndarray, A: np.ndarray, n: int) -> np.ndarray:
+        system, numbers = self.system, self.numbers
         nq, nv = system.nq, system.nv
-        numbers = [system._joint(name) for name in joints]
-        recorder = system.engine("plain" if self.engine.name == "plain" else "jit")
-        function, context = recorder.function("loads")
+        function, context = self.recorder.function("loads")
         width = 6 * len(numbers) + len(system._driving_columns(numbers))
         x = np.concatenate([np.zeros(nv), [len(numbers)], numbers]).astype(float)
         rows = np.zeros((n, width))
-        recorder.loop(record_loads, RECORD_LOADS)(
+        self.recorder.loop(record_loads, RECORD_LOADS)(
             function, context, times, self.Q, self.V, A, x, rows.reshape(-1), nq, nv, width, n
         )
         return rows

@@ -37,6 +37,11 @@ def explain_wait(what: str, compiled: Callable[[], Any]) -> Any:
     return result
 
 
+def is_made(entry: str) -> bool:
+    """Whether an entry is in the disk cache."""
+    return _mark(entry).exists()
+
+
 def _mark(what: str) -> Path:
     """A file that says: this piece is in the disk cache."""
     return jit_folder() / f"{what}.made"
@@ -80,12 +85,11 @@ _helpers: dict[str, subprocess.Popen[bytes]] = {}
 def make_beside(entries: list[str], loops: list[tuple[Callable[..., Any], str]]) -> None:
     """Where nothing is in the disk cache yet: let a second process make these pieces while this one makes others."""
     missing = [name for name in entries if not _mark(name).exists() and name not in _helpers]
-    parts = [
-        (kernel, a) for kernel, a in loops if not _mark(_loop_name(kernel)).exists() and _loop_name(kernel) not in _helpers
-    ]
+    named = {_loop_name(kernel): (kernel, arguments) for kernel, arguments in loops}
+    parts = [loop for name, loop in named.items() if not _mark(name).exists() and name not in _helpers]
     if len(missing) + len(parts) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
-    words = [*missing, *(f"{kernel.__module__}:{kernel.__name__}:{arguments}" for kernel, arguments in parts)]
+    words = [*(f"{kernel.__module__}:{kernel.__name__}:{arguments}" for kernel, arguments in parts), *missing]
     try:
         process = subprocess.Popen(
             [sys.executable, "-m", "madi.engines.jit", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

@@ -71,7 +71,7 @@ class Run:
         for name in chosen:
             values, unit = self._signal(name)
             groups.setdefault(unit, []).append((name, values))
-        figure = Figure(figsize=(8, 1.2 + 2.2 * len(groups)), layout="constrained")
+        figure = Figure(figsize=(8, 1.2 + 1.7 * len(groups)), layout="constrained")
         axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
         for axis, (unit, lines) in zip(axes, groups.items(), strict=True):
             for name, values in lines:
@@ -93,6 +93,9 @@ class Run:
         os.close(handle)
         try:
             data.to_netcdf(name, engine="h5netcdf")
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(name, 0o666 & ~mask)  # as any new file of the user's
             os.replace(name, target)
         finally:
             if os.path.exists(name):
