@@ -120,8 +120,18 @@ def copysign(a: Any, b: Any) -> Any:
 
 
 def view1(buffer: Any, start: int, n: int) -> Any:
-    """n numbers of a flat buffer from `start` on, as a view (no copy, in no life)."""
+    """n numbers of a flat buffer from `start` on, as a view (no copy, in no life); also inside kernels."""
     return buffer[start : start + n]
+
+
+def as_model(model: Any) -> Any:
+    """What a loop was handed as its model: the named views themselves, or (jitted) the table that leads to them."""
+    return model
+
+
+def as_work(work: Any) -> Any:
+    """The same for the scratch."""
+    return work
 
 
 def view2(buffer: Any, start: int, n: int, m: int) -> Any:

@@ -156,7 +156,8 @@ class Solver:
         # all joints whose loads are needed: those asked for, then those that are driven
         self.joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
         self.numbers = [system._joint(name) for name in self.joints]
-        self.recorder = system.engine("plain" if self.engine.name == "plain" else "jit")
+        self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
+        self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
 
     def options(self, rtol: float, atol: float, max_step: float | None, step: float | None, order: int, span: float) -> None:
         """Tolerances and steps, checked."""
@@ -183,12 +184,12 @@ class Solver:
         if self.engine.name != "plain":
             from madi.engines.jit import make_beside
 
-            make_beside(["observe"], [(self.method.loop, LOOP), (record, RECORD)])
+            make_beside(["observe"] if self.engine.name == "jit" else [], [(self.method.loop, LOOP), (record, RECORD)])
         function, context = self.engine.function(self.formulation)
-        if self.joints:
-            self.recorder.function("loads")
+        if self.joints:  # made while the helper is at work
+            self.engine.function("loads", self.request, self.loads_width)
         loop = self.engine.loop(self.method.loop, LOOP)
-        arguments = (function, context, system.layout.ints, system.layout.reals, self.times, self.Q, self.V, self.state,
+        arguments = (function, context, self.engine.model_argument, self.times, self.Q, self.V, self.state,
                      self.count, self.option, self.buffer, len(self.times))  # fmt: skip
         limit = 1000
         with Progress(system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
@@ -209,12 +210,12 @@ class Solver:
         system, n = self.system, int(self.count[NEXT])
         nq, nv = system.nq, system.nv
         forward, context = self.engine.function(self.formulation)
-        observe, observe_context = self.recorder.function("observe")
+        observe, observe_context = self.engine.function("observe")
         times = np.ascontiguousarray(self.times[:n])
         A = np.zeros(max(n, 1) * nv)
         width = nq + 2 * nv + 10 + 4 * len(system.forces) + 18 * len(system.bodies)
         rows = np.zeros((n, width))
-        self.recorder.loop(record, RECORD)(
+        self.engine.loop(record, RECORD)(
             forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
             nq, nv, width, n,
         )  # fmt: skip
@@ -228,13 +229,12 @@ class Solver:
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics)
 
     def _loads(self, times: np.ndarray, A: np.ndarray, n: int) -> np.ndarray:
-        system, numbers = self.system, self.numbers
-        nq, nv = system.nq, system.nv
-        function, context = self.recorder.function("loads")
-        width = 6 * len(numbers) + len(system._driving_columns(numbers))
-        x = np.concatenate([np.zeros(nv), [len(numbers)], numbers]).astype(float)
+        nq, nv = self.system.nq, self.system.nv
+        width = self.loads_width
+        function, context = self.engine.function("loads", self.request, width)
+        x = np.concatenate([np.zeros(nv), self.request])
         rows = np.zeros((n, width))
-        self.recorder.loop(record_loads, RECORD_LOADS)(
+        self.engine.loop(record_loads, RECORD_LOADS)(
             function, context, times, self.Q, self.V, A, x, rows.reshape(-1), nq, nv, width, n
         )
         return rows

@@ -256,6 +256,7 @@ class System:
         i = self._body(body)
         if i == 0:
             return np.zeros((6, self.nv))
+        engine = "jit" if engine == "compiled" else engine  # a body and a point are data: not worth code of their own
         inside = self.frozen.body_r[i - 1] + self.frozen.body_R[i - 1] @ self._vector(point, 3, "point")
         return self._evaluate("point-jacobian", q, None, np.array([i, *inside]), 0.0, engine).reshape(6, self.nv)
 
@@ -292,7 +293,6 @@ class System:
         if a is None:
             a = self.forward_dynamics(q, v, tau, t, engine=engine)
         x = np.concatenate([self._vector(a, self.nv, "a"), [len(numbers)], numbers])
-        engine = "jit" if engine in ("auto", "compiled") else engine
         driving = self._driving_columns(numbers)
         entry = "loads" if way == "selected" else "loads-newton-euler"
         row = self._evaluate(entry, q, v, x, t, engine, size=6 * len(numbers) + len(driving))

@@ -3,7 +3,7 @@
 Importing this module imports Numba; only `jit.py` does, when the engine is first used.
 
     int32 entry(double t, const double *q, const double *v, const double *x, double *out, const int64 *context)
-    context = addresses of the model's integers, of its reals, of the scratch array
+    context = addresses of the tables of the model and of the scratch (Fields, below)
 """
 
 from __future__ import annotations
@@ -14,16 +14,25 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import float64, int64, types
 from numba.core import cgutils
-from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import intrinsic, lower_builtin, models, overload, register_jitable, register_model
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
+from numba.extending import (
+    intrinsic,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    overload,
+    register_jitable,
+    register_model,
+)
 
 from madi import kernel as k
 from madi.engines.cache import jit_folder
 from madi.signals import tape
-from madi.topology.layout import model_views, work_views
+from madi.topology.layout import HEADER, model_views, work_length, work_views
 
 # No 'nnan' and 'ninf': with them LLVM assumes there are no NaNs, and the checks for them vanish.
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
@@ -36,8 +45,8 @@ numba.config.CACHE_DIR = str(jit_folder())  # type: ignore[attr-defined]
 class View(types.Type):
     """A bare pointer with a fixed inner shape: what an array looks like inside a compiled kernel.
 
-    A Numba array is a structure of some nine fields; sixty of them handed through a hundred kernels take a minute to
-    compile. A view is one pointer, its strides are constants, and negative indices do not exist.
+    A Numba array is a structure of some nine fields. A view is one pointer, its strides are constants, and negative
+    indices do not exist.
     """
 
     def __init__(self, dtype: Any, inner: tuple[int, ...] = ()):
@@ -115,17 +124,6 @@ def builtin(function: Any, typer: Callable[..., Any], lower: Callable[..., Any])
     lower_builtin(function, types.VarArg(types.Any))(lower)
 
 
-def _literal(kind: Any) -> int | None:
-    return kind.literal_value if isinstance(kind, types.IntegerLiteral) else None
-
-
-def _view_type(buffer: Any, start: Any, n: Any, *inner: Any) -> Any:
-    sizes = tuple(_literal(size) for size in inner)
-    if None in sizes:
-        return None
-    return View(buffer.dtype, sizes)(buffer, types.intp, types.intp, *inner)  # type: ignore[arg-type]
-
-
 def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return value if isinstance(kind, View) else context.make_array(kind)(context, builder, value).data
 
@@ -134,8 +132,58 @@ def _make_view(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return builder.gep(_data(context, builder, signature.args[0], args[0]), [args[1]], inbounds=True)
 
 
-for _view in (k.view1, k.view2, k.view3):
-    builtin(_view, _view_type, _make_view)
+builtin(k.view1, lambda buffer, start, n: View(buffer.dtype)(buffer, types.intp, types.intp), _make_view)
+
+
+class Fields(types.Type):
+    """`model` or `work` inside a compiled kernel: one pointer to a table of addresses and sizes.
+
+    Handing the sixty views themselves from kernel to kernel made most of the compile time. The table never changes while
+    machine code runs, and its loads say so: the optimiser may take them out of loops and past stores.
+    """
+
+    def __init__(self, kind: str, example: Any):
+        self.place: dict[str, tuple[int, Any]] = {}
+        for index, (name, value) in enumerate(zip(example._fields, example, strict=True)):
+            array = isinstance(value, np.ndarray)
+            dtype = types.int64 if not array or value.dtype == np.int64 else types.float64
+            self.place[name] = (index, View(dtype, value.shape[1:]) if array else types.int64)
+        super().__init__(f"Fields({kind})")
+
+
+_SIZES = np.zeros(len(HEADER), dtype=np.int64)
+MODEL = Fields("model", model_views(_SIZES, np.zeros(3)))
+WORK = Fields("work", work_views(_SIZES, np.zeros(int(work_length(_SIZES)))))
+
+
+@register_model(Fields)
+class _FieldsModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Fields):
+        super().__init__(dmm, fe_type, ir.IntType(64).as_pointer())
+
+
+@infer_getattr
+class _FieldTypes(AttributeTemplate):
+    key = Fields
+
+    def generic_resolve(self, typ: Any, attr: str) -> Any:
+        return typ.place[attr][1] if attr in typ.place else None
+
+
+@lower_getattr_generic(Fields)
+def _field(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
+    index, kind = typ.place[attr]
+    loaded = builder.load(builder.gep(value, [ir.IntType(64)(index)], inbounds=True))
+    loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return builder.inttoptr(loaded, context.get_value_type(kind)) if isinstance(kind, View) else loaded
+
+
+for _function, _kind in ((k.as_model, MODEL), (k.as_work, WORK)):
+    builtin(
+        _function,
+        lambda table, kind=_kind: kind(table),
+        lambda context, builder, signature, args: _data(context, builder, signature.args[0], args[0]),
+    )
 
 
 def view_at(address, dtype):  # type: ignore[no-untyped-def]
@@ -279,8 +327,7 @@ def compile_entry(function: Callable[..., Any]) -> Any:
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
         c = view_at(context, int64)
-        ints = view_at(c[0], int64)
-        model, work = model_views(ints, view_at(c[1], float64)), work_views(ints, view_at(c[2], float64))
+        model, work = k.as_model(view_at(c[0], int64)), k.as_work(view_at(c[1], int64))
         function(model, work, t, view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64))
         return 0
 
@@ -290,7 +337,6 @@ def compile_entry(function: Callable[..., Any]) -> Any:
 
 ARGUMENTS = {
     "f": types.float64, "i": types.int64, "F": types.float64[::1], "I": types.int64[::1],
-    "R": types.Array(types.float64, 1, "C", readonly=True), "J": types.Array(types.int64, 1, "C", readonly=True),
 }  # fmt: skip
 
 

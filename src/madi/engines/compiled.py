@@ -53,10 +53,11 @@ def require_compiler() -> str:
     return path
 
 
-def library_path(layout: Layout, entry: str) -> Path:
+def library_path(layout: Layout, entry: str, request: tuple[float, ...] = ()) -> Path:
     """Where the machine code of an entry of a model is kept: keyed by the model, the sources, the compiler."""
     digest = hashlib.sha256()
-    for part in (layout.ints.tobytes(), layout.reals.tobytes(), entry, source_hash(), " ".join(FLAGS), str(compiler())):
+    words = [entry, repr(request), source_hash(), *FLAGS, str(compiler())]
+    for part in (layout.ints.tobytes(), layout.reals.tobytes(), " ".join(words)):
         digest.update(part if isinstance(part, bytes) else part.encode())
     return cache_folder() / "compiled" / f"{entry}-{digest.hexdigest()[:24]}.so"
 
@@ -89,34 +90,37 @@ class CompiledEngine:
                 'functions and madi.where(...) in it, or engine="jit"'
             )
         self.layout = layout
-        self.context = np.zeros(3, dtype=np.int64)
-        self._loaded: dict[str, Any] = {}
+        self.context = np.zeros(2, dtype=np.int64)
+        self.model_argument = layout.table
+        self._loaded: dict[Any, Any] = {}
 
-    def load(self, entry: str) -> Any:
-        """The C function of an entry, from the disk if it was made before."""
-        if entry not in self._loaded:
-            path = library_path(self.layout, entry)
+    def load(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Any:
+        """The C function of an entry, from the disk if it was made before. `request`: see symbolic/trace.py."""
+        key = (entry, request)
+        if key not in self._loaded:
+            path = library_path(self.layout, entry, request)
             if not path.exists():
-                explain_wait(f"C code of {entry!r} for this model", lambda: self._make(entry, path))
+                explain_wait(f"C code of {entry!r} for this model", lambda: self._make(entry, request, size, path))
             library = ctypes.CDLL(str(path))
-            self._loaded[entry] = (_CALL(("entry", library)), library)
-        return self._loaded[entry][0]
+            self._loaded[key] = (_CALL(("entry", library)), library)
+        return self._loaded[key][0]
 
-    def _make(self, entry: str, path: Path) -> None:
+    def _make(self, entry: str, request: tuple[float, ...], size: int, path: Path) -> None:
         from madi.symbolic.codegen import c_source
         from madi.symbolic.trace import trace
 
-        compile_c(c_source(trace(self.layout, entry)), path)
+        compile_c(c_source(trace(self.layout, entry, request=request, size=size)), path)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
         out = np.zeros(size)
-        self.load(entry)(t, *(array.ctypes.data for array in (q, v, x, out, self.context)))
+        function = self.load(entry, tuple(x[self.layout.header("nv") :].tolist()), size)
+        function(t, *(array.ctypes.data for array in (q, v, x, out, self.context)))
         return out
 
-    def function(self, entry: str) -> tuple[int, np.ndarray]:
+    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> tuple[int, np.ndarray]:
         """For `kernel.call`: the address of the C function and its context."""
-        return ctypes.cast(self.load(entry), ctypes.c_void_p).value or 0, self.context
+        return ctypes.cast(self.load(entry, request, size), ctypes.c_void_p).value or 0, self.context
 
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
         """A loop around system functions, compiled."""

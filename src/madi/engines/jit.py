@@ -20,7 +20,7 @@ import numpy as np
 
 from madi.engines.cache import jit_folder
 from madi.engines.entries import ENTRIES
-from madi.topology.layout import Layout
+from madi.topology.layout import Layout, address_table, work_views
 
 
 def explain_wait(what: str, compiled: Callable[[], Any]) -> Any:
@@ -121,10 +121,9 @@ class JitEngine:
 
     def __init__(self, layout: Layout):
         self.layout = layout
-        self.buffer = np.zeros(layout.work_size())
-
-        addresses = [layout.ints.ctypes.data, layout.reals.ctypes.data, self.buffer.ctypes.data]
-        self.context = np.array(addresses, dtype=np.int64)
+        self.work = work_views(layout.ints, np.zeros(layout.work_size()))
+        self.model_argument, self.work_argument = layout.table, address_table(self.work)
+        self.context = np.array([a.ctypes.data for a in (self.model_argument, self.work_argument)], dtype=np.int64)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
@@ -132,8 +131,8 @@ class JitEngine:
         entry_function(entry).ctypes(t, *(a.ctypes.data for a in (q, v, x, out, self.context)))
         return out
 
-    def function(self, entry: str) -> tuple[Any, np.ndarray]:
-        """For `kernel.call`: the address of the C function and its context."""
+    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> tuple[Any, np.ndarray]:
+        """For `kernel.call`: the address of the C function and its context. Requests are read from x at run time."""
         return entry_function(entry).address, self.context
 
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from madi.engines.entries import ENTRIES
-from madi.topology.layout import Layout, model_views, work_views
+from madi.topology.layout import Layout, work_views
 
 
 class PlainEngine:
@@ -18,7 +18,7 @@ class PlainEngine:
 
     def __init__(self, layout: Layout):
         self.layout = layout
-        self.model = model_views(layout.ints, layout.reals)
+        self.model = self.model_argument = layout.arrays
         self.work = work_views(layout.ints, np.zeros(layout.work_size()))
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
@@ -28,7 +28,7 @@ class PlainEngine:
             ENTRIES[entry].function(self.model, self.work, t, q, v, x, out)
         return out
 
-    def function(self, entry: str) -> tuple[Callable[..., int], np.ndarray]:
+    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> tuple[Callable[..., int], np.ndarray]:
         """For `kernel.call`: a Python callable and its context."""
         kernel = ENTRIES[entry].function
 
@@ -36,7 +36,7 @@ class PlainEngine:
             kernel(self.model, self.work, t, q, v, x, out)
             return 0
 
-        return call, np.zeros(3, dtype=np.int64)
+        return call, np.zeros(2, dtype=np.int64)
 
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
         """An integrator's loop, as it is."""

@@ -28,8 +28,7 @@ from madi.integrate.contract import (
 )
 from madi.integrate.rk4 import next_step, rk4_step
 from madi.joints.dispatch import chart_point, chart_rate, retract
-from madi.kernel import kernel, view1
-from madi.topology.layout import model_views
+from madi.kernel import as_model, kernel, view1
 
 
 @kernel
@@ -42,9 +41,9 @@ def carried(model, q0, q, d, out, theta):
         out[nv + c] = d[nv + c]
 
 
-def loop(function, context, ints, reals, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps v and three times (q, derivative): now, one step ago, two steps ago."""
-    model = model_views(ints, reals)
+    model = as_model(model)
     nq, nv = model.nq, model.nv
     n = 2 * nv
     q, v = view1(state, 4, nq), view1(state, 4 + nq, nv)

@@ -52,8 +52,7 @@ from madi.integrate.contract import (
 )
 from madi.integrate.rk4 import next_step, rk4_step
 from madi.joints.dispatch import retract
-from madi.kernel import kernel, view1
-from madi.topology.layout import model_views
+from madi.kernel import as_model, kernel, view1
 
 MOST = 12  # highest order of the predictor
 POINTS = MOST + 2  # points kept
@@ -156,9 +155,9 @@ def newton_outputs(model, times, n_times, count, t, h, q0, x0, F, nodes, m, poly
         count[NEXT] += 1
 
 
-def loop(function, context, ints, reals, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v, the derivative, then POINTS times (t, q, derivative), newest first."""
-    model = model_views(ints, reals)
+    model = as_model(model)
     nq, nv = model.nq, model.nv
     n = 2 * nv
     width = 1 + nq + n

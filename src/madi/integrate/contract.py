@@ -166,4 +166,4 @@ def first_step(function, context, model, t, span, q, v, d0, scale, x, dx, scratc
     return min(100.0 * h, step, span)
 
 
-LOOP = "iIJRFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals; J, R read-only ones
+LOOP = "iIIFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals

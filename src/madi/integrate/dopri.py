@@ -36,8 +36,7 @@ from madi.integrate.contract import (
     write,
 )
 from madi.joints.dispatch import retract
-from madi.kernel import kernel, view1
-from madi.topology.layout import model_views
+from madi.kernel import as_model, kernel, view1
 
 A = np.array(
     [
@@ -79,9 +78,9 @@ def dense_outputs(model, times, n_times, count, t, h, q0, x0, x1, k, Q, V, scrat
         count[NEXT] += 1
 
 
-def loop(function, context, ints, reals, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v, the derivative at the present point, and the last error."""
-    model = model_views(ints, reals)
+    model = as_model(model)
     nq, nv = model.nq, model.nv
     n = 2 * nv
     q, v, d = view1(state, 5, nq), view1(state, 5 + nq, nv), view1(state, 5 + nq + nv, n)

@@ -24,8 +24,7 @@ from madi.integrate.contract import (
     write,
 )
 from madi.joints.dispatch import retract
-from madi.kernel import kernel, view1
-from madi.topology.layout import model_views
+from madi.kernel import as_model, kernel, view1
 
 
 @kernel
@@ -57,9 +56,9 @@ def next_step(state, option, accepted):
     return t, (h if t + h * (1.0 + 1e-9) < end else end - t)
 
 
-def loop(function, context, ints, reals, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v and the derivative at the present point."""
-    model = model_views(ints, reals)
+    model = as_model(model)
     nq, nv = model.nq, model.nv
     n = 2 * nv
     q, v, d = view1(state, 4, nq), view1(state, 4 + nq, nv), view1(state, 4 + nq + nv, n)

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from madi.dynamics.loads import reaction, reaction_newton_euler
-from madi.kernel import sin
+from madi.kernel import as_model, as_work, sin
 from madi.model.model import Model
 from madi.results.run import Run
 from madi.system import System
-from madi.topology.layout import model_views, work_views
+from madi.topology.layout import work_views
 
 INCH, POUND, G = 0.0254, 0.45359237, 9.80665
 POUND_INCH_S2 = POUND * G * INCH  # lb in s^2 -> kg m^2
@@ -152,9 +152,9 @@ def operation_counts(system: System) -> list[dict[str, int]]:
     return rows
 
 
-def repeat_reaction(ints, reals, buffer, qdd, out, way, i, n):  # type: ignore[no-untyped-def]
+def repeat_reaction(model, work, qdd, out, way, i, n):  # type: ignore[no-untyped-def]
     """The reaction of joint i, n times, by either way; qdd is touched so that no turn can be skipped."""
-    model, work = model_views(ints, reals), work_views(ints, buffer)
+    model, work = as_model(model), as_work(work)
     for _ in range(n):
         qdd[0] = qdd[0] + 1e-12
         if way == 0:
@@ -173,7 +173,7 @@ def timings(system: System, repeats: int = 200_000) -> list[dict[str, float]]:
     q, v = rng.normal(size=7), rng.normal(size=7)
     a = system.forward_dynamics(q, v)
     system.reactions(q, v, a=a)  # leaves composites and accelerations in the engine's scratch
-    loop = engine.loop(repeat_reaction, "JRFFFiii")
+    loop = engine.loop(repeat_reaction, "IIFFiii")
     out = np.zeros(6)
     rows = []
     for i in range(1, 8):
@@ -181,7 +181,7 @@ def timings(system: System, repeats: int = 200_000) -> list[dict[str, float]]:
         for _ in range(7):
             for way in (0, 1):
                 start = time.perf_counter()
-                loop(system.layout.ints, system.layout.reals, engine.buffer, a.copy(), out, way, i, repeats)
+                loop(engine.model_argument, engine.work_argument, a.copy(), out, way, i, repeats)
                 best[way] = min(best[way], (time.perf_counter() - start) / repeats)
         rows.append({"joint": i, "selected": best[0], "newton-euler": best[1], "ratio": best[1] / best[0]})
     return rows

@@ -7,6 +7,7 @@ CasADi function (t, q, v, x) -> out, from which come C code, exact derivatives a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
@@ -19,21 +20,24 @@ from madi.symbolic.sym import column_of, symbols
 from madi.topology.layout import Layout, model_views, work_views
 
 
-def expressions(layout: Layout, entry: str) -> tuple[list[ca.SX], ca.SX]:
-    """The inputs (t, q, v, x) and the output of an entry as expressions, before sharing."""
+def expressions(layout: Layout, entry: str, request: Sequence[float] = (), size: int = 0) -> tuple[list[ca.SX], ca.SX]:
+    """The inputs (t, q, v, x) and the output of an entry as expressions, before sharing.
+
+    `request`: numbers that follow the nv symbols in x and are part of the trace (which joints' loads are wanted).
+    """
     nq, nv = layout.header("nq"), layout.header("nv")
-    size = ENTRIES[entry].out(nq, nv, layout.header("n"), layout.header("ne"))
+    size = size or ENTRIES[entry].out(nq, nv, layout.header("n"), layout.header("ne"))
     (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
     model = model_views(layout.ints, layout.reals.astype(object))
     work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))
     out = np.zeros(size, dtype=object)
-    ENTRIES[entry].function(model, work, ts[0], qs, vs, xs, out)
+    ENTRIES[entry].function(model, work, ts[0], qs, vs, np.concatenate([xs, np.array(request, dtype=object)]), out)
     return [t, q, v, x], column_of(out)
 
 
-def trace(layout: Layout, entry: str, share: bool = True) -> ca.Function:
+def trace(layout: Layout, entry: str, share: bool = True, request: Sequence[float] = (), size: int = 0) -> ca.Function:
     """The entry as a function of (t, q, v, x), common terms shared."""
-    inputs, out = expressions(layout, entry)
+    inputs, out = expressions(layout, entry, request, size)
     return ca.Function("entry", inputs, [ca.cse(out) if share else out])
 
 

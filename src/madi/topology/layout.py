@@ -9,6 +9,7 @@ freedom: column c is one column B_c of the motion subspace of the joint of body 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,7 +116,7 @@ class Layout:
     ints: np.ndarray
     reals: np.ndarray
 
-    @property
+    @cached_property
     def arrays(self) -> Arrays:
         """Named views of the two arrays."""
         return model_views(self.ints, self.reals)
@@ -124,9 +125,19 @@ class Layout:
         """One of the sizes in HEADER."""
         return int(self.ints[HEADER.index(name)])
 
+    @cached_property
+    def table(self) -> np.ndarray:
+        """Sizes and addresses in the order of `Arrays`: what compiled kernels reach the views through."""
+        return address_table(self.arrays)
+
     def work_size(self) -> int:
         """Reals an evaluation needs as scratch."""
         return work_length(self.ints)
+
+
+def address_table(views: Arrays | Work) -> np.ndarray:
+    """Of every field its value (a size) or its address (an array); valid as long as the arrays live."""
+    return np.array([v.ctypes.data if isinstance(v, np.ndarray) else int(v) for v in views], dtype=np.int64)
 
 
 def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
