@@ -103,7 +103,7 @@ def _method(name: str | None, step: float | None) -> Method:
 
 def _times(times: Any, span: float, step: float | None, method: Method) -> np.ndarray:
     if times is not None:
-        wanted = np.ascontiguousarray(np.atleast_1d(np.asarray(times, dtype=float)))
+        wanted = np.atleast_1d(np.array(times, dtype=float))  # a copy: ours to hand on
         if wanted.ndim != 1 or len(wanted) == 0 or not np.all(np.isfinite(wanted)):
             raise InputError("times: give a list of finite numbers")
         if np.any(np.diff(wanted) <= 0) or wanted[0] < 0 or wanted[-1] > span * (1 + 1e-12):

@@ -1,0 +1,80 @@
+"""The command line: exit codes, messages, JSON; and the benchmark's own checks (its times are not tested)."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+
+def madi(*words):
+    code = "import sys; from madi.cli import main; sys.argv = ['madi', *sys.argv[1:]]; main()"
+    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
+
+
+def test_help_shows_commands_and_examples():
+    done = madi("--help")
+    assert done.returncode == 0
+    assert "papers" in done.stdout
+    assert "Example: madi papers rrc" in madi("papers", "--help").stdout
+
+
+def test_wrong_call_is_exit_code_2():
+    done = madi("papers", "nothing")
+    assert done.returncode == 2
+    assert "there are: rrc" in done.stderr
+
+
+def test_papers_rrc_as_json(tmp_path):
+    done = madi("papers", "rrc", "--out", str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)["rrc"]
+    assert (tmp_path / "rrc.png").stat().st_size > 20_000
+    assert report["values"]["both ways to the reaction differ by (1), relative"] < 1e-10
+    table = report["tables"]["Table 3: time for the reaction of one joint, s"]
+    assert [row["joint"] for row in table] == list(range(1, 8))
+
+
+@pytest.mark.parametrize("which", ["arm", "6x6", "chain", "tree"])
+def test_all_engines_agree_on_the_benchmark_models(which):
+    from madi.bench import models, trees
+    from madi.bench.peers import peers_of
+    from madi.papers.rrc import arm
+
+    model = {"arm": arm, "6x6": lambda: models.six_by_six(printed=False), "chain": lambda: models.chain(12),
+             "tree": lambda: models.binary_tree(15)}[which]()  # fmt: skip
+    system = model.build()
+    peers = peers_of(system)
+    assert [peer.name for peer in peers] == ["Pinocchio", "MuJoCo", "Exudyn"]
+    assert trees.agreement(system, peers) < 1e-9
+    q, v = trees.state(system, seed=3)
+    a = np.random.default_rng(1).normal(size=system.nv)
+    mine = system.inverse_dynamics(q, v, a)
+    for peer in peers:
+        assert np.max(np.abs(peer.inverse_dynamics(q, v, a) - mine)) < 1e-9 * np.max(np.abs(mine)), peer.name
+
+
+def test_rk4_of_all_engines_ends_in_the_same_state():
+    from madi.bench import models, trees
+    from madi.bench.peers import peers_of
+    from madi.pipeline import simulate
+
+    system = models.six_by_six(printed=False).build()
+    q, v = trees.state(system)
+    mine = simulate(system, 0.05, step=1e-3, q0=q, v0=v, times=[0.05])
+    for peer in peers_of(system):
+        _, end_q, end_v = peer.run_rk4(q, v, 0.05, 1e-3)
+        np.testing.assert_allclose(end_v, mine.data["v"].values[-1], atol=1e-6)
+        sign = np.sign(end_q[3:7] @ mine.data["q"].values[-1][3:7])
+        end_q[3:7] *= sign
+        np.testing.assert_allclose(end_q, mine.data["q"].values[-1], atol=1e-7)
+
+
+@pytest.mark.slow
+def test_bench_trees_runs():
+    done = madi("bench", "trees", "--quick", "--json")
+    assert done.returncode == 0, done.stderr
+    start = done.stdout.index("{")  # Exudyn prints a line when it is imported
+    report = json.loads(done.stdout[start:])["trees"]
+    assert all(row["largest difference"] < 1e-9 for row in report["tables"]["Agreement of all engines (relative)"])
