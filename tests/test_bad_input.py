@@ -234,3 +234,43 @@ def test_no_compiler_is_told(monkeypatch):
         s.forward_dynamics([0.1], [0.0], engine="compiled")
     run = madi.simulate(s, 0.1, step=0.01)
     assert run.statistics["engine"] == "jit"
+
+
+def test_a_drive_or_spring_on_a_cut_joint_is_told():
+    m = madi.Model("four-bar")
+    bars = [m.body(f"bar{k}", mass=1, inertia=(1, 1, 1)) for k in range(3)]
+    for k, (a, b) in enumerate(zip([m.ground, *bars], [*bars, m.ground], strict=True)):
+        m.revolute("ABCD"[k], a, b, at=(k, 0, k % 2), axis=(0, 1, 0))
+    m.drive("C", lambda t: t)
+    m.joint_spring("k", "C", stiffness=1.0)
+    found = findings(m)
+    assert [f.element for f in found] == ["force 'k'", "drive of 'C'"]
+    assert all("cut=True" in f.cure for f in found)
+    m.joints[0].cut = True
+    assert m.check() == []
+
+
+def test_nothing_to_build_or_to_move():
+    assert "no bodies" in str(findings(madi.Model("empty"))[0])
+    m = madi.Model("rigid")
+    m.body("a", mass=2.0, inertia=(1, 1, 1), position=(1, 0, 0))
+    m.fixed("weld", m.ground, "a", at=(0, 0, 0))
+    with pytest.raises(madi.InputError, match="cannot move"):
+        madi.simulate(m, 1.0)
+    s = m.build()
+    load = s.reactions([], [])["weld"]
+    np.testing.assert_allclose(load.force, (0, 0, 2 * 9.81))
+    np.testing.assert_allclose(load.moment, (0, -2 * 9.81, 0))
+
+
+def test_states_are_checked():
+    m = madi.Model("ball")
+    m.body("a", mass=2.0, inertia=(1, 1, 1))
+    m.spherical("A", m.ground, "a", at=(0, 0, 0))
+    s = m.build()
+    with pytest.raises(madi.InputError, match="length 2"):
+        s.forward_dynamics([2, 0, 0, 0], [0, 0, 0])
+    with pytest.raises(madi.InputError, match="number 1 is not finite"):
+        s.forward_dynamics([1, 0, 0, 0], [0, np.nan, 0])
+    with pytest.raises(madi.InputError, match="3 numbers"):
+        s.forward_dynamics([1, 0, 0, 0], [0, 0])

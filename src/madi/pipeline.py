@@ -64,6 +64,10 @@ def simulate(
     """
     system = model if isinstance(model, System) else model.build(frame=frame)
     system._refuse_loops("simulation")
+    if system.nv == 0:
+        raise InputError(
+            f"model {system.name!r} cannot move: no joint leaves a freedom. s.reactions(...) gives its static loads"
+        )
     chosen = _method(method, step)
     span = _positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
@@ -71,7 +75,7 @@ def simulate(
         system, chosen, outputs, _engine(system, engine, chosen, span, step), system.formulation(formulation), reactions
     )
     solver.options(rtol, 0.01 * rtol if atol is None else atol, max_step, step, order, span)
-    solver.start(system._vector(q0, system.nq, "q0") if q0 is not None else system.q0,
+    solver.start(system._coordinates(q0, "q0") if q0 is not None else system.q0,
                  system._vector(v0, system.nv, "v0") if v0 is not None else system.v0)  # fmt: skip
     status = solver.run(progress)
     run = solver.result()

@@ -52,6 +52,12 @@ class System:
         """Number of speeds (degrees of freedom of the tree)."""
         return self.layout.header("nv")
 
+    @cached_property
+    def _quaternions(self) -> list[tuple[str, int]]:
+        """(joint, first entry in q) of every unit quaternion."""
+        kinds = [(joint.name, KINDS[joint.kind].quaternion) for joint in self.frozen.joints]
+        return [(name, self.q_slice(name).start + at) for name, at in kinds if at is not None]
+
     @property
     def bodies(self) -> list[str]:
         """Names of the bodies in tree order, without the ground."""
@@ -175,11 +181,22 @@ class System:
         if value is None:
             array = np.zeros(count)
         if array.shape != (count,):
-            raise InputError(f"{what}: {count} numbers are needed, {array.shape} given (see s.coordinates, s.speeds)")
+            raise InputError(f"{what}: {count} numbers are needed, shape {array.shape} given (see s.coordinates, s.speeds)")
+        if not np.all(np.isfinite(array)):
+            raise InputError(f"{what}: number {int(np.argmin(np.isfinite(array)))} is not finite")
         return array
 
+    def _coordinates(self, value: Any, what: str = "q") -> np.ndarray:
+        """Coordinates, checked: finite, quaternions of unit length."""
+        q = self._vector(value, self.nq, what)
+        for name, at in self._quaternions:
+            norm = float(np.linalg.norm(q[at : at + 4]))
+            if abs(norm - 1) > 1e-6:
+                raise InputError(f"{what}: the quaternion of joint {name!r} has length {norm:.6g}, not 1; normalise it")
+        return q
+
     def _evaluate(self, entry: str, q: Any, v: Any, x: Any, t: float, engine: str, size: int | None = None) -> np.ndarray:
-        q, v = self._vector(q, self.nq, "q"), self._vector(v, self.nv, "v")
+        q, v = self._coordinates(q), self._vector(v, self.nv, "v")
         if size is None:
             size = ENTRIES[entry].out(self.nq, self.nv, self.layout.header("n"), self.layout.header("ne"))
         return self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
@@ -210,7 +227,7 @@ class System:
             from madi.symbolic.trace import derivative_function
 
             self._traces[key] = derivative_function(self.layout, self.formulation())
-        q, v, tau = self._vector(q, self.nq, "q"), self._vector(v, self.nv, "v"), self._vector(tau, self.nv, "tau")
+        q, v, tau = self._coordinates(q), self._vector(v, self.nv, "v"), self._vector(tau, self.nv, "tau")
         by_q, by_v, by_tau = self._traces[key](t, q, v, tau)
         return np.array(by_q), np.array(by_v), np.array(by_tau)
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from madi.errors import Finding, InputError
 from madi.joints import KINDS
-from madi.model.elements import Body, Joint
+from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.spatial.rotation import as_rotation
 
 if TYPE_CHECKING:
     from madi.model.model import Model
+    from madi.topology.graph import SpanningTree
 
 
 def check(model: Model) -> list[Finding]:
@@ -23,7 +24,11 @@ def check(model: Model) -> list[Finding]:
     for part in (_names, _gravity, _bodies, _joints, _forces, _drives, _connections):
         findings.extend(part(model))
     if not findings:
-        findings.extend(_massless(model))
+        from madi.topology.graph import spanning_tree  # further along the path: only a sound model has a tree
+
+        tree = spanning_tree(model)
+        findings.extend(_massless(model, tree))
+        findings.extend(_on_cut_joints(model, tree))
     return findings
 
 
@@ -36,16 +41,6 @@ def numbers(value: Any, count: int | None = None) -> np.ndarray | None:
     if count is not None and array.shape != (count,):
         return None
     return array if np.all(np.isfinite(array)) else None
-
-
-def body_name(reference: Any) -> Any:
-    """A body is given as the object or by its name."""
-    return reference.name if isinstance(reference, Body) else reference
-
-
-def joint_name(reference: Any) -> Any:
-    """A joint (coordinate) is given as the object or by its name."""
-    return reference.name if isinstance(reference, Joint) else reference
 
 
 def _known_bodies(model: Model) -> set[str]:
@@ -72,6 +67,8 @@ def _names(model: Model) -> Iterator[Finding]:
 
 
 def _gravity(model: Model) -> Iterator[Finding]:
+    if not model.bodies:
+        yield Finding(f"model {model.name!r}", "has no bodies", "Add one with m.body(...)")
     if numbers(model.gravity, 3) is None:
         yield Finding("gravity", f"{model.gravity!r} is not three finite numbers", "Give it as (0, 0, -9.81)")
 
@@ -348,11 +345,22 @@ def _connections(model: Model) -> Iterator[Finding]:
             )
 
 
-def _massless(model: Model) -> Iterator[Finding]:
-    """A massless body at the end of a chain has no equation of motion; inside a chain it is legal."""
-    from madi.topology.graph import spanning_tree
+def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
+    """A cut joint has no coordinate that could be driven or sprung."""
+    cut = {joint.name for joint in tree.cuts}
+    acting = [(f"force {force.name!r}", str(joint_name(force.a))) for force in model.forces if force.b is None]
+    acting += [(f"drive of {drive.coordinate!r}", drive.coordinate) for drive in model.drives]
+    for where, name in acting:
+        if name.split(".")[0] in cut:
+            yield Finding(
+                where,
+                f"joint {name.split('.')[0]!r} closes a loop and was cut: it has no coordinate",
+                "Have another joint of the loop cut, with cut=True there",
+            )
 
-    tree = spanning_tree(model)
+
+def _massless(model: Model, tree: SpanningTree) -> Iterator[Finding]:
+    """A massless body at the end of a chain has no equation of motion; inside a chain it is legal."""
     heavy = {body.name: float(body.mass) > 0 for body in model.bodies}
     heavy["ground"] = True
     for edge in reversed(tree.edges):

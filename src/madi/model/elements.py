@@ -61,3 +61,13 @@ class Drive:
 
     coordinate: str
     function: Any = None
+
+
+def body_name(reference: Any) -> Any:
+    """A body is given as the object or by its name."""
+    return reference.name if isinstance(reference, Body) else reference
+
+
+def joint_name(reference: Any) -> Any:
+    """A joint (coordinate) is given as the object or by its name."""
+    return reference.name if isinstance(reference, Joint) else reference

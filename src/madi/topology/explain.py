@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from madi.joints import KINDS
-from madi.model.check import body_name
+from madi.model.elements import body_name
 
 if TYPE_CHECKING:
     from madi.system import System

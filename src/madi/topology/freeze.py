@@ -15,8 +15,8 @@ import numpy as np
 from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.joints.dispatch import BASE, SCREW
-from madi.model.check import body_name, inertia_matrix, joint_name
-from madi.model.elements import Body, Force, Joint
+from madi.model.check import inertia_matrix
+from madi.model.elements import Body, Force, Joint, body_name, joint_name
 from madi.model.model import joint_coordinates, joint_speeds
 from madi.signals.trace import Signals, add_drive, add_function
 from madi.spatial.rotation import as_rotation, frame_with_z

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from madi.joints import KINDS
-from madi.model.check import body_name
-from madi.model.elements import Joint
+from madi.model.elements import Joint, body_name
 
 if TYPE_CHECKING:
     from madi.model.model import Model
