@@ -46,6 +46,7 @@ def test_signals_by_name(run):
 def test_poses_and_velocities_belong_together(run):
     t, x = run.data["time"].values, run["lower.x"]
     np.testing.assert_allclose(np.gradient(x, t)[5:-5], run["lower.vx"][5:-5], atol=1e-4)
+    np.testing.assert_allclose(np.gradient(run["lower.vz"], t)[5:-5], run["lower.az"][5:-5], atol=2e-3)
     np.testing.assert_allclose(run["upper.x"], -0.5 * np.sin(run["A"]), atol=1e-12)
     np.testing.assert_allclose(run["lower.wy"], run["A.v"] + run["B.v"], atol=1e-12)
     q = run.data["orientation"].sel(body="lower").values

@@ -97,12 +97,10 @@ def test_a_joint_drawn_backwards_keeps_the_users_sign():
 
 
 def test_picture_is_drawn(tmp_path):
-    from madi.topology.explain import picture
-
     m = madi.Model("picture")
     a, b = body(m, "a"), body(m, "b")
     m.revolute("A", m.ground, a, at=(0, 0, 0), axis=(0, 1, 0))
     m.revolute("B", a, b, at=(1, 0, 0), axis=(0, 1, 0))
     m.revolute("C", b, m.ground, at=(2, 0, 0), axis=(0, 1, 0))
-    picture(m.build(), tmp_path / "tree.png")
+    m.build().picture(tmp_path / "tree.png")
     assert (tmp_path / "tree.png").stat().st_size > 5000

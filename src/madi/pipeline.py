@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.engines.entries import ENTRIES
 from madi.errors import InputError, RunError
 from madi.integrate import METHODS
 from madi.integrate.contract import (
@@ -217,7 +218,7 @@ class Solver:
         observe, observe_context = self.engine.function("observe")
         times = np.ascontiguousarray(self.times[:n])
         A = np.zeros(max(n, 1) * nv)
-        width = nq + 2 * nv + 10 + 4 * len(system.forces) + 18 * len(system.bodies)
+        width = ENTRIES["observe"].out(nq, nv, len(system.bodies) + 1, len(system.forces))
         rows = np.zeros((n, width))
         self.engine.loop(record, RECORD)(
             forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),

@@ -134,6 +134,12 @@ class System:
         i = self._joint(joint)
         return slice(int(self.layout.arrays.v_at[i]), int(self.layout.arrays.v_end[i]))
 
+    def picture(self, path: Any = None) -> Any:
+        """A drawing of tree and cuts; saved to `path` if given. Returns the figure."""
+        from madi.topology.explain import picture
+
+        return picture(self, path)
+
     def explain(self) -> str:
         """Tree, cuts, coordinates and constraint counts, by name."""
         from madi.topology.explain import explain
@@ -277,6 +283,20 @@ class System:
         inside = self.frozen.body_r[i - 1] + self.frozen.body_R[i - 1] @ self._vector(point, 3, "point")
         return self._evaluate("point-jacobian", q, None, np.array([i, *inside]), 0.0, engine).reshape(6, self.nv)
 
+    def velocity_transformation(self, q: Any, v: Any, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
+        """P0's B and Bdot v: (velocity of the centre of mass, angular velocity) of all bodies, in the order of `bodies`,
+        is B v, and their accelerations are B a + Bdot v. Ground axes, 6 n × nv and 6 n."""
+        rows, bias = [], []
+        model, seen = self.layout.arrays, self.observe(q, v, engine=engine)
+        for k, name in enumerate(self.bodies):
+            lever = model.com[k + 1] - self.frozen.body_r[k]  # from the body frame's origin, internal axes
+            rows.append(self.point_jacobian(q, name, self.frozen.body_R[k].T @ lever, engine=engine))
+            arm = seen.rotation[0, k] @ self.frozen.body_R[k].T @ lever
+            w = seen.angular_velocity[0, k]
+            com = seen.acceleration[0, k] + np.cross(seen.angular_acceleration[0, k], arm) + np.cross(w, np.cross(w, arm))
+            bias.append(np.concatenate([com, seen.angular_acceleration[0, k]]))
+        return np.vstack(rows), np.concatenate(bias)
+
     def energy(self, q: Any, v: Any, t: float = 0.0, *, engine: str = "auto") -> dict[str, float]:
         """Kinetic, potential (gravity and springs) and total energy, J."""
         seen = self.observe(q, v, t, engine=engine)
@@ -355,10 +375,15 @@ class Observation:
         self.kinetic, self.potential, self.power, self.dissipated = rows[:, at : at + 4].T
         self.momentum = rows[:, at + 4 : at + 10]
         self.force = rows[:, at + 10 : at + 10 + 4 * ne].reshape(len(rows), ne, 4)
-        parts = rows[:, at + 10 + 4 * ne :].reshape(len(rows), n, 18)
+        parts = rows[:, at + 10 + 4 * ne :].reshape(len(rows), n, 24)
         R = parts[..., :9].reshape(len(rows), n, 3, 3)
         lever = np.einsum("tnij,nj->tni", R, frozen.body_r)
         self.angular_velocity = parts[..., 15:18]
         self.position = parts[..., 9:12] + lever
-        self.velocity = parts[..., 12:15] + np.cross(self.angular_velocity, lever)
+        self.angular_acceleration = parts[..., 21:24]
+        turning = np.cross(self.angular_velocity, lever)
+        self.velocity = parts[..., 12:15] + turning
+        self.acceleration = (
+            parts[..., 18:21] + np.cross(self.angular_acceleration, lever) + np.cross(self.angular_velocity, turning)
+        )
         self.rotation = np.einsum("tnij,njk->tnik", R, frozen.body_R)

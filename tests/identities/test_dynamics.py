@@ -170,3 +170,27 @@ def test_momentum_balance(seed, moving):
         force = force + load.force * (1 if joints[name].parent is m.ground else -1)
     scale = np.max(np.abs(rate)) + np.max(np.abs(force)) + 1
     assert np.max(np.abs(rate - force)) < 1e-6 * scale
+
+
+@given(seed=seeds, moving=st.booleans())
+def test_velocity_transformation(seed, moving):
+    """P0: M = B^T diag(m, J) B; accelerations of the centres of mass are B a + Bdot v, by differences of B v."""
+    rng, m = draw(seed, 5, moving=moving)
+    s = m.build()
+    q, v, a = random_state(rng, s)
+    B, bias = s.velocity_transformation(q, v)
+    drawn = {b.name: b for b in m.bodies}
+    blocks = np.zeros((6 * len(s.bodies),) * 2)
+    for k, name in enumerate(s.bodies):
+        _, A = s.body_pose(q, name)
+        blocks[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = drawn[name].mass * np.eye(3)
+        blocks[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = A @ drawn[name].inertia @ A.T
+    assert difference(B.T @ blocks @ B, s.mass_matrix(q)) < 1e-10
+    h = 1e-5
+
+    def velocities(k):
+        theta = k * h * v + 0.5 * (k * h) ** 2 * (a + chart_bias(s, q, v))
+        return s.velocity_transformation(moved(s, q, theta), v)[0] @ (v + k * h * a)
+
+    rate = (8 * (velocities(1) - velocities(-1)) - (velocities(2) - velocities(-2))) / (12 * h)
+    assert difference(B @ a + bias, rate) < 1e-6

@@ -25,7 +25,17 @@ def test_plain_and_jit(seed, n, moving):
     assert difference(s.inverse_dynamics(q, v, tau, engine="jit"), s.inverse_dynamics(q, v, tau, engine="plain")) < 1e-12
     assert difference(s.mass_matrix(q, engine="jit"), s.mass_matrix(q, engine="plain")) < 1e-12
     one, two = s.observe(q, v, engine="plain"), s.observe(q, v, engine="jit")
-    for name in ("position", "rotation", "velocity", "angular_velocity", "kinetic", "potential", "momentum", "force"):
+    for name in (
+        "position",
+        "rotation",
+        "velocity",
+        "angular_velocity",
+        "acceleration",
+        "kinetic",
+        "potential",
+        "momentum",
+        "force",
+    ):
         assert difference(getattr(two, name), getattr(one, name)) < 1e-12, name
 
 

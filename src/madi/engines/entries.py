@@ -113,7 +113,8 @@ def observe(model, work, t, q, v, x, out):
     """Everything a result records, for the accelerations x of the free columns.
 
     out: q, v, acceleration; kinetic energy, potential energy, power of forces, power dissipated, momentum (6);
-    for every force element its four numbers; for every body, ground axes: R (9), r, velocity of r, angular velocity (9).
+    for every force element its four numbers; for every body, in ground axes, its internal frame: R (9), r, velocity and
+    angular velocity, acceleration and angular acceleration.
     """
     take_state(model, work, t, q, v)
     positions(model, work, work.q)
@@ -127,7 +128,10 @@ def observe(model, work, t, q, v, x, out):
     at = nq + 2 * nv
     for c in range(nv):
         out[nq + c] = work.v[c]
-        out[nq + nv + c] = x[c] if model.drive[c] == -1 else work.acceleration[c]
+        if model.drive[c] == -1:
+            work.acceleration[c] = x[c]
+        out[nq + nv + c] = work.acceleration[c]
+    accelerations(model, work, work.acceleration)
     out[at] = kinetic(model, work)
     out[at + 1] = gravity_potential(model, work)
     out[at + 2] = 0.0
@@ -144,7 +148,8 @@ def observe(model, work, t, q, v, x, out):
     at = at + 4 * model.ne
     for i in range(1, model.n):
         body_pose_out(model, work, i, out, at)
-        at = at + 18
+        body_acceleration_out(model, work, i, out, at + 18)
+        at = at + 24
 
 
 @kernel
@@ -160,6 +165,23 @@ def body_pose_out(model, work, i, out, at):
     out[at + 9], out[at + 10], out[at + 11] = x + work.frame_r[f, 0], y + work.frame_r[f, 1], z + work.frame_r[f, 2]
     out[at + 12], out[at + 13], out[at + 14] = to_ground(work, f, u, v, w)
     out[at + 15], out[at + 16], out[at + 17] = to_ground(work, f, work.Y[i, 3], work.Y[i, 4], work.Y[i, 5])
+
+
+@kernel
+def body_acceleration_out(model, work, i, out, at):
+    """r'' = v' + w' x r + w x r' of the internal frame's origin, and w'; gravity, hidden in A, is taken out again."""
+    f, A, a = model.frame[i], work.A, work.a
+    x, y, z = work.r[i, 0], work.r[i, 1], work.r[i, 2]
+    w0, w1, w2 = work.Y[i, 3], work.Y[i, 4], work.Y[i, 5]
+    e0, e1, e2 = A[i, 3] + a[i, 3], A[i, 4] + a[i, 4], A[i, 5] + a[i, 5]
+    u0, u1, u2 = point_velocity(work, i, x, y, z)
+    r0 = A[i, 0] + a[i, 0] + (e1 * z - e2 * y) + (w1 * u2 - w2 * u1)
+    r1 = A[i, 1] + a[i, 1] + (e2 * x - e0 * z) + (w2 * u0 - w0 * u2)
+    r2 = A[i, 2] + a[i, 2] + (e0 * y - e1 * x) + (w0 * u1 - w1 * u0)
+    r0, r1, r2 = to_ground(work, f, r0, r1, r2)
+    g = model.gravity
+    out[at], out[at + 1], out[at + 2] = r0 + g[0], r1 + g[1], r2 + g[2]
+    out[at + 3], out[at + 4], out[at + 5] = to_ground(work, f, e0, e1, e2)
 
 
 @kernel
@@ -256,7 +278,7 @@ ENTRIES: dict[str, Entry] = {
     "velocity-transform": Entry(forward_velocity_transform, lambda nq, nv, n, ne: nv),
     "inverse": Entry(inverse_dynamics, lambda nq, nv, n, ne: nv),
     "mass-matrix": Entry(mass_matrix, lambda nq, nv, n, ne: nv * nv),
-    "observe": Entry(observe, lambda nq, nv, n, ne: nq + 2 * nv + 10 + 4 * ne + 18 * (n - 1)),
+    "observe": Entry(observe, lambda nq, nv, n, ne: nq + 2 * nv + 10 + 4 * ne + 24 * (n - 1)),
     "poses": Entry(poses, lambda nq, nv, n, ne: 18 * (n - 1)),
     "point-jacobian": Entry(point_jacobian, lambda nq, nv, n, ne: 6 * nv),
     "loads": Entry(loads, lambda nq, nv, n, ne: 0),

@@ -30,6 +30,8 @@ def label(
         "orientation": (("time", "body", "quaternion"), quaternions, {"units": "1"}),
         "velocity": (("time", "body", "axis"), seen.velocity, {"units": "m/s"}),
         "angular_velocity": (("time", "body", "axis"), seen.angular_velocity, {"units": "rad/s"}),
+        "acceleration": (("time", "body", "axis"), seen.acceleration, {"units": "m/s2"}),
+        "angular_acceleration": (("time", "body", "axis"), seen.angular_acceleration, {"units": "rad/s2"}),
         "kinetic": ("time", seen.kinetic, {"units": "J"}), "potential": ("time", seen.potential, {"units": "J"}),
         "energy": ("time", seen.kinetic + seen.potential, {"units": "J"}),
         "power": ("time", seen.power, {"units": "W"}), "dissipated": ("time", seen.dissipated, {"units": "W"}),

@@ -31,7 +31,7 @@ class Run:
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A signal by name: a coordinate ("A"), a speed ("A.v"), an acceleration ("A.a"), a body's "arm.x", "arm.vz",
-        "arm.wx", a joint load "A.fx", "A.mz", a driving force "A.drive", or "kinetic", "potential", "energy"."""
+        "arm.az", "arm.wx", a joint load "A.fx", "A.mz", a driving force "A.drive", or "kinetic", "potential", "energy"."""
         return self._signal(name)[0]
 
     def _signal(self, name: str) -> tuple[np.ndarray, str]:
@@ -49,7 +49,7 @@ class Run:
         element, _, part = name.rpartition(".")
         parts = {
             **{a: ("position", "body", a) for a in AXES}, **{"v" + a: ("velocity", "body", a) for a in AXES},
-            **{"w" + a: ("angular_velocity", "body", a) for a in AXES},
+            **{"w" + a: ("angular_velocity", "body", a) for a in AXES}, **{"a" + a: ("acceleration", "body", a) for a in AXES},
             **{"f" + a: ("reaction_force", "joint", a) for a in AXES},
             **{"m" + a: ("reaction_moment", "joint", a) for a in AXES},
         }  # fmt: skip
