@@ -32,6 +32,7 @@ from madi.system import Observation, System
 if TYPE_CHECKING:
     from madi.results.run import Run
 
+LOOPS = ("projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte")
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
 PAYS_AFTER = 2_000_000  # evaluations times degrees of freedom after which compiling C for the model is worth the wait
 
@@ -45,7 +46,7 @@ def simulate(
     loops: str = "projection",
     engine: str = "auto",
     formulation: str | None = None,
-    frame: str = "base",
+    frame: str | None = None,
     times: Any = None,
     rtol: float = 1e-6,
     atol: float | None = None,
@@ -63,7 +64,13 @@ def simulate(
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
     `reactions`: joints whose loads are recorded. `progress`: a bar on the terminal; default on long runs.
     """
-    system = model if isinstance(model, System) else model.build(frame=frame)
+    system = model if isinstance(model, System) else model.build(frame=frame or "base")
+    if frame is not None and frame != system.frame:
+        raise InputError(
+            f"frame={frame!r}: this System was built with frame={system.frame!r}; pass the Model, or build anew"
+        )
+    if loops not in LOOPS:
+        raise InputError(f"loops={loops!r}: choose one of {', '.join(LOOPS)}")
     system._refuse_loops("simulation")
     if system.nv == 0:
         raise InputError(
@@ -72,9 +79,8 @@ def simulate(
     chosen = _method(method, step)
     span = _positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
-    solver = Solver(
-        system, chosen, outputs, _engine(system, engine, chosen, span, step), system.formulation(formulation), reactions
-    )
+    form = system.formulation(formulation)
+    solver = Solver(system, chosen, outputs, _engine(system, engine, form, span, step), form, list(dict.fromkeys(reactions)))
     solver.options(rtol, 0.01 * rtol if atol is None else atol, max_step, step, order, span)
     solver.start(system._coordinates(q0, "q0") if q0 is not None else system.q0,
                  system._vector(v0, system.nv, "v0") if v0 is not None else system.v0)  # fmt: skip
@@ -113,7 +119,7 @@ def _times(times: Any, span: float, step: float | None, method: Method) -> np.nd
             raise InputError("times: give a list of finite numbers")
         if np.any(np.diff(wanted) <= 0) or wanted[0] < 0 or wanted[-1] > span * (1 + 1e-12):
             raise InputError(f"times: they must increase, from 0 to the duration {span:g} s at most")
-        return wanted
+        return np.minimum(wanted, span)
     if step is None:
         return np.linspace(0.0, span, 1001)
     steps = max(1, int(np.ceil(span / step - 1e-9)))
@@ -122,7 +128,7 @@ def _times(times: Any, span: float, step: float | None, method: Method) -> np.nd
     return np.append(grid, span)
 
 
-def _engine(system: System, name: str, method: Method, span: float, step: float | None) -> str:
+def _engine(system: System, name: str, formulation: str, span: float, step: float | None) -> str:
     """For "auto": C made for the model if it is there already, if it is sooner made than the general kernel on a machine
     that has neither, or if a run as long as this pays for it; else jit."""
     if name != "auto":
@@ -133,11 +139,10 @@ def _engine(system: System, name: str, method: Method, span: float, step: float 
 
     if compiler() is None or system.frozen.signals.callbacks:
         return "jit"
-    if library_path(system.layout, system.formulation()).exists():
+    if library_path(system.layout, formulation).exists():
         return "compiled"
-    evaluations = 4 * span / step if step else 1e5
-    size = system.nv * evaluations
-    sooner = not is_made(system.formulation()) and system.nv <= 20
+    size = system.nv * 4 * span / step if step else 0.0  # an adaptive run may be short: nobody knows beforehand
+    sooner = not (is_made(formulation) and is_made("observe")) and system.nv <= 20
     return "compiled" if sooner or (size > PAYS_AFTER and system.nv <= 60) else "jit"
 
 
@@ -168,8 +173,8 @@ class Solver:
         """Tolerances and steps, checked."""
         if not (0 < rtol < 1) or not (0 < atol < np.inf):
             raise InputError(f"rtol={rtol!r}, atol={atol!r}: give small positive numbers, for example 1e-8 and 1e-10")
-        if not 1 <= order <= 12:
-            raise InputError(f"order={order!r}: give 1 to 12")
+        if not 2 <= order <= 5:
+            raise InputError(f"order={order!r}: give 2 to 5 (the first points are of fourth order)")
         longest = span if max_step is None else _positive(max_step, "max_step")
         self.option[:] = rtol, atol, longest, 0.0, order, step or 0.0
         self.state[:4] = 0.0, 0.0, 0.0, float(self.times[-1]) if self.method.adaptive and not step else span
@@ -177,9 +182,11 @@ class Solver:
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero."""
         nq, nv = len(q), len(v)
-        at = 5 if self.method.name == "dopri" else 4
+        at = self.method.first
         self.state[at : at + nq] = q
-        self.state[at + nq : at + nq + nv] = v
+        self.state[at + nq : at + nq + nv] = np.where(self.system.layout.arrays.drive == -2, 0.0, v)
+        for callback, _, _ in self.system.frozen.signals.callbacks:
+            callback.error = None
 
     def run(self, progress: bool | None) -> int:
         """Integrate; returns the status. Pauses now and then to show progress and let Ctrl-C through."""
@@ -248,7 +255,7 @@ class Solver:
         """Why the run stopped: time, element, quantity, and what to do."""
         from madi.results.diagnose import diagnose
 
-        at = 5 if self.method.name == "dopri" else 4
+        at = self.method.first
         nq, nv = self.system.nq, self.system.nv
         q, v = self.state[at : at + nq], self.state[at + nq : at + nq + nv]
         t = float(self.state[TIME])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from madi.engines.entries import ENTRIES, FORMULATIONS
-from madi.errors import EngineError, InputError, ModelError, TraceError
+from madi.errors import EngineError, Finding, InputError, ModelError, RunError, TraceError
 from madi.joints import KINDS
 from madi.model.check import check
 from madi.topology.freeze import freeze, path_matrix
@@ -33,12 +33,37 @@ class System:
         self.frame = frame
         self.spanning_tree = spanning_tree(model)
         self.frozen = freeze(model, self.spanning_tree, frame)
+        if self.frozen.signals.findings:
+            raise ModelError(model.name, self.frozen.signals.findings)
         self.layout = self.frozen.layout
         self.forces = [force.name for force in model.forces]
         self._engines: dict[str, Any] = {}
         self._traces: dict[Any, Any] = {}
         self._joint_of = {joint.name: k + 1 for k, joint in enumerate(self.frozen.joints)}
         self._body_of = {name: k + 1 for k, name in enumerate(self.frozen.bodies)}
+        if not self.cut_joints:
+            self._refuse_singular_mass()
+
+    def _refuse_singular_mass(self) -> None:
+        """A freedom without inertia, at the start, has no acceleration: a point mass turning about itself, say."""
+        free = self.layout.arrays.drive == -1
+        M = self.mass_matrix(self.q0, engine="plain")[np.ix_(free, free)]
+        size = np.sqrt(np.maximum(np.diag(M), 0.0))
+        names = [name for name, is_free in zip(self.speeds, free, strict=True) if is_free]
+        without = [name for name, s in zip(names, size, strict=True) if s <= 1e-12 * np.max(size, initial=0.0)]
+        if not without and len(M):
+            values, vectors = np.linalg.eigh(M / np.outer(size, size))
+            if values[0] < 1e-14:
+                without = [names[int(np.argmax(np.abs(vectors[:, 0])))]]
+        if without:
+            raise ModelError(
+                self.name,
+                [
+                    Finding(f"joint coordinate {name!r}", "nothing with inertia moves with it at the start",
+                            "Give the body an inertia, lock the joint, or use a joint without this freedom")
+                    for name in without
+                ],
+            )  # fmt: skip
 
     # ---- names and counts -------------------------------------------------------------------------------------------
 
@@ -205,7 +230,12 @@ class System:
         q, v = self._coordinates(q), self._vector(v, self.nv, "v")
         if size is None:
             size = ENTRIES[entry].out(self.nq, self.nv, self.layout.header("n"), self.layout.header("ne"))
-        return self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
+        out = self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
+        for callback, _, _ in self.frozen.signals.callbacks:
+            if callback.error is not None:
+                error, callback.error = callback.error, None
+                raise RunError(f"the function of {callback.name} raised {type(error).__name__}: {error}") from error
+        return out
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, t: float = 0.0, *, formulation: str | None = None,
                          engine: str = "auto") -> np.ndarray:  # fmt: skip
@@ -335,7 +365,7 @@ class System:
         row = self._evaluate(entry, q, v, x, t, engine, size=6 * len(numbers) + len(driving))
         turn = np.eye(3)
         if axes != "ground":
-            turn = self.body_pose(q, axes)[1].T
+            turn = np.eye(3) if self._body(axes) == 0 else self.observe(q, v, t).rotation[0, self._body(axes) - 1].T
         found = {}
         for k, name in enumerate(names):
             own = {self.speeds[c]: float(row[6 * len(numbers) + j]) for j, (i, c) in enumerate(driving) if i == numbers[k]}

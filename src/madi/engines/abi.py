@@ -38,8 +38,12 @@ from madi.topology.layout import HEADER, model_views, work_length, work_views
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls a kernel from Python
 
-jit_folder().mkdir(parents=True, exist_ok=True)
-numba.config.CACHE_DIR = str(jit_folder())  # type: ignore[attr-defined]
+
+def use_folder(piece: str) -> None:
+    """Numba's index of a folder is read and written without a lock: two processes must not share one."""
+    folder = jit_folder() / piece
+    folder.mkdir(parents=True, exist_ok=True)
+    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
 
 
 class View(types.Type):
@@ -320,9 +324,10 @@ def register_kernels() -> None:
             register_jitable(**INNER, forceinline=kernel in k.INLINE)(kernel)
 
 
-def compile_entry(function: Callable[..., Any]) -> Any:
+def compile_entry(piece: str, function: Callable[..., Any]) -> Any:
     """The C function of an entry kernel (a Numba cfunc), from the disk cache if it was made before."""
 
+    use_folder(piece)
     register_kernels()
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
@@ -340,8 +345,9 @@ ARGUMENTS = {
 }  # fmt: skip
 
 
-def compile_loop(kernel: Callable[..., Any], arguments: str) -> Any:
+def compile_loop(piece: str, kernel: Callable[..., Any], arguments: str) -> Any:
     """An integrator's loop (or another that runs by itself); one letter per argument gives its type."""
+    use_folder(piece)
     register_kernels()
     signature = types.int64(*[ARGUMENTS[letter] for letter in arguments])
     return numba.njit(signature, cache=True, **OPTIONS)(kernel)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -42,6 +43,21 @@ def compiler() -> str | None:
     return None
 
 
+@cache
+def machine() -> str:
+    """Compiler, its version and the processor's features: machine code made for one is not another's."""
+    path = compiler()
+    if path is None:
+        return ""
+    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.split("\n")[0]
+    try:
+        lines = Path("/proc/cpuinfo").read_text().split("\n")
+        features = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
+    except OSError:
+        features = ""
+    return f"{path} {told} {platform.machine()} {platform.processor()} {features}"
+
+
 def require_compiler() -> str:
     """The compiler, or an error that says what to do."""
     path = compiler()
@@ -56,7 +72,7 @@ def require_compiler() -> str:
 def library_path(layout: Layout, entry: str, request: tuple[float, ...] = ()) -> Path:
     """Where the machine code of an entry of a model is kept: keyed by the model, the sources, the compiler."""
     digest = hashlib.sha256()
-    words = [entry, repr(request), source_hash(), *FLAGS, str(compiler())]
+    words = [entry, repr(request), source_hash(), *FLAGS, machine()]
     for part in (layout.ints.tobytes(), layout.reals.tobytes(), " ".join(words)):
         digest.update(part if isinstance(part, bytes) else part.encode())
     return cache_folder() / "compiled" / f"{entry}-{digest.hexdigest()[:24]}.so"

@@ -19,7 +19,7 @@ from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.velocity_transform import tip_column
 from madi.forces.dispatch import apply_forces
 from madi.kernel import inline, kernel
-from madi.signals.tape import signals
+from madi.signals.tape import drive_signals, force_signals
 
 
 @kernel
@@ -32,13 +32,14 @@ def take_state(model, work, t, q, v):
         work.acceleration[c] = 0.0
         if model.drive[c] == -2:
             work.v[c] = 0.0
-    signals(model, work, t, q, v)
+    drive_signals(model, work, t, q, v)
     for c in range(model.nv):
         s = model.drive[c]
         if s >= 0:
             work.q[model.column_q[c]] = work.signal[s]
             work.v[c] = work.signal[s + 1]
             work.acceleration[c] = work.signal[s + 2]
+    force_signals(model, work, t, work.q, work.v)
 
 
 @kernel
@@ -90,7 +91,7 @@ def inverse_dynamics(model, work, t, q, v, x, out):
         work.P[c] = 0.0
     for j in range(model.nq):
         work.q[j] = q[j]
-    signals(model, work, t, q, v)
+    force_signals(model, work, t, q, v)
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
     apply_forces(model, work, work.P)
@@ -212,7 +213,7 @@ def loads_at(model, work, t, q, v, qdd):
 @kernel
 def loads(model, work, t, q, v, x, out):
     """x: accelerations, the number of joints asked for, their bodies. out: force, moment at the joint, for each joint,
-    then the generalised driving force B^T R of every column of those joints."""
+    then, for every column of those joints, B^T R less what the model's own force elements do there: the driving force."""
     loads_at(model, work, t, q, v, x)
     nv = model.nv
     count = int(x[nv])
@@ -228,6 +229,7 @@ def loads(model, work, t, q, v, x, out):
                 + work.B[c, 3] * work.joint_a[3]
                 + work.B[c, 4] * work.joint_a[4]
                 + work.B[c, 5] * work.joint_a[5]
+                - work.tau[c]
             )
             driving += 1
         at_joint(model, work, i, work.joint_a, out, 6 * k)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import cache
@@ -69,14 +70,14 @@ def _loop_name(kernel: Callable[..., Any]) -> str:
 @cache
 def entry_function(entry: str) -> Any:
     """The C function of an entry."""
-    return _make(entry, f"kernel {entry!r}", lambda abi: abi.compile_entry(ENTRIES[entry].function))
+    return _make(entry, f"kernel {entry!r}", lambda abi: abi.compile_entry(entry, ENTRIES[entry].function))
 
 
 @cache
 def loop_function(kernel: Callable[..., Any], arguments: str) -> Any:
     """An integrator's loop (or another around system functions), compiled."""
     name = _loop_name(kernel)
-    return _make(name, f"loop {name.removeprefix('madi.')!r}", lambda abi: abi.compile_loop(kernel, arguments))
+    return _make(name, f"loop {name.removeprefix('madi.')!r}", lambda abi: abi.compile_loop(name, kernel, arguments))
 
 
 _helpers: dict[str, subprocess.Popen[bytes]] = {}
@@ -121,9 +122,27 @@ class JitEngine:
 
     def __init__(self, layout: Layout):
         self.layout = layout
-        self.work = work_views(layout.ints, np.zeros(layout.work_size()))
-        self.model_argument, self.work_argument = layout.table, address_table(self.work)
-        self.context = np.array([a.ctypes.data for a in (self.model_argument, self.work_argument)], dtype=np.int64)
+        self.model_argument = layout.table
+        self._own = threading.local()  # each thread has its own scratch: the calls release Python's lock
+
+    def _scratch(self) -> tuple[np.ndarray, np.ndarray]:
+        """This thread's table of scratch views, and the context made of it."""
+        if not hasattr(self._own, "context"):
+            self._own.work = work_views(self.layout.ints, np.zeros(self.layout.work_size()))
+            self._own.table = address_table(self._own.work)
+            tables = (self.model_argument, self._own.table)
+            self._own.context = np.array([table.ctypes.data for table in tables], dtype=np.int64)
+        return self._own.table, self._own.context
+
+    @property
+    def work_argument(self) -> np.ndarray:
+        """For `kernel.as_work`."""
+        return self._scratch()[0]
+
+    @property
+    def context(self) -> np.ndarray:
+        """What an entry gets as its last argument."""
+        return self._scratch()[1]
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""

@@ -95,6 +95,7 @@ METHOD = Method(
     loop,
     order=3,
     adaptive=False,
+    first=4,
     state=lambda nq, nv: 4 + 3 * nq + 7 * nv,
     buffer=lambda nq, nv: 5 * 2 * nv + 2 * nq + 2 * nv,
 )

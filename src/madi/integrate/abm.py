@@ -291,6 +291,7 @@ METHOD = Method(
     loop,
     order=4,
     adaptive=True,
+    first=4,
     state=lambda nq, nv: 4 + nq + 3 * nv + POINTS * (1 + nq + 2 * nv),
     buffer=lambda nq, nv: (8 + 2 * POINTS) * 2 * nv + 60 + 2 * nq + 2 * nv,
     fixed_too=True,

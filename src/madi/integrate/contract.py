@@ -6,6 +6,7 @@ by theta. So rotations are stepped on the manifold: a unit quaternion stays one,
 
 A method is a loop kernel with the arguments of `LOOP` (below), resumable: it returns after `limit` steps (PAUSED), when all
 outputs are written (DONE), or with a failure, and everything it must remember is in `state` and `count`.
+Integrators are not traced: their kernels may branch on values.
 Driven coordinates are prescribed inside the system function; what the integrator carries for them is not used.
 
     state  = t, step size, start, end, then whatever the method keeps
@@ -30,12 +31,14 @@ RTOL, ATOL, MAX_STEP, FIRST_STEP, WANTED_ORDER, FIXED_STEP = range(6)  # option[
 
 @dataclass(frozen=True)
 class Method:
-    """A method: its loop, nominal order, whether it chooses its steps, and the length of state and buffer it needs."""
+    """A method: its loop, nominal order, whether it chooses its steps, where q starts in its state (v follows), and the
+    length of state and buffer it needs."""
 
     name: str
     loop: Callable[..., int]
     order: int
     adaptive: bool
+    first: int
     state: Callable[[int, int], int]  # of (nq, nv)
     buffer: Callable[[int, int], int]
     fixed_too: bool = False  # adaptive, but takes a fixed step when one is given
@@ -127,7 +130,7 @@ def error_norm(model, error, scale, rtol, atol):
     worst = 0.0
     for j in range(2 * model.nv):
         e = abs(error[j]) / (atol + rtol * scale[j])
-        if not e <= worst:  # a NaN is taken over and stays
+        if worst == worst and not e <= worst:  # a NaN is taken over, and stays
             worst = e
     return worst
 

@@ -145,7 +145,7 @@ def loop(function, context, model, times, Q, V, state, count, option, buffer, n_
             count[REJECTED] += 1
         elif err <= 1.0:
             dense_outputs(model, times, n_times, count, t, h, q, x0, x1, k, Q, V, view1(buffer, 10 * n, n + nq))
-            # PI control; a step that follows a rejected one does not grow
+            # PI control
             factor = 0.9 * max(err, 1e-10) ** -0.17 * state[4] ** 0.04
             factor = min(5.0, max(0.2, factor))
             state[4] = max(err, 1e-4)
@@ -169,6 +169,7 @@ METHOD = Method(
     loop,
     order=5,
     adaptive=True,
+    first=5,
     state=lambda nq, nv: 5 + nq + 3 * nv,
     buffer=lambda nq, nv: 13 * 2 * nv + 2 * nq + 2 * nv,
 )

@@ -101,6 +101,7 @@ METHOD = Method(
     loop,
     order=4,
     adaptive=False,
+    first=4,
     state=lambda nq, nv: 4 + nq + 3 * nv,
     buffer=lambda nq, nv: 5 * 2 * nv + 2 * nq + 2 * nv,
 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def check(model: Model) -> list[Finding]:
     """All defects of `model`."""
     findings: list[Finding] = []
-    for part in (_names, _gravity, _bodies, _joints, _forces, _drives, _connections):
+    for part in (_names, _gravity, _bodies, _joints, _forces, _drives, _functions, _connections):
         findings.extend(part(model))
     if not findings:
         from madi.topology.graph import spanning_tree  # further along the path: only a sound model has a tree
@@ -86,7 +86,7 @@ def _bodies(model: Model) -> Iterator[Finding]:
             as_rotation(body.orientation, where)
         except (InputError, ValueError, TypeError) as error:
             yield Finding(where, str(error).removeprefix(f"{where}: "), "None keeps the global axes")
-        yield from _inertia(body, where, None if mass is None else float(mass))
+        yield from _inertia(body, where, float(mass) if mass is not None and mass.shape == () else None)
 
 
 def inertia_matrix(body: Body) -> np.ndarray | None:
@@ -134,9 +134,9 @@ def _joints(model: Model) -> Iterator[Finding]:
         where = f"joint {joint.name!r}"
         ends = [body_name(joint.parent), body_name(joint.child)]
         yield from _unknown(where, ends, known)
-        if ends[0] == ends[1]:
+        if isinstance(ends[0], str) and ends[0] == ends[1]:
             yield Finding(where, f"connects {ends[0]!r} with itself", "A joint needs two different bodies")
-        elif all(end in known for end in ends if isinstance(end, str)):
+        elif all(isinstance(end, str) and end in known for end in ends):
             pairs.setdefault(frozenset(map(str, ends)), []).append(joint)
         if joint.at is None:
             if joint.kind not in ("fixed", "free"):
@@ -163,7 +163,7 @@ def _joints(model: Model) -> Iterator[Finding]:
 
 def _unknown(where: str, names: list[Any], known: set[str]) -> Iterator[Finding]:
     for name in names:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             close = _closest(str(name), known)
             yield Finding(where, f"there is no body {name!r}", f"Did you mean {close!r}? Bodies are added with m.body(...)")
 
@@ -196,7 +196,11 @@ def _axes(joint: Joint, where: str) -> Iterator[Finding]:
         yield Finding(where, f"pitch {joint.pitch!r} is not a finite number", "Give metres of advance per full turn")
     if joint.x_axis is not None:
         x = numbers(joint.x_axis, 3)
-        if x is None or (axes and axes[0] is not None and np.linalg.norm(np.cross(x, axes[0])) < 1e-9 * np.linalg.norm(x)):
+        if (
+            x is None
+            or not np.any(x)
+            or (axes and axes[0] is not None and np.linalg.norm(np.cross(x, axes[0])) < 1e-9 * np.linalg.norm(x))
+        ):
             yield Finding(
                 where, f"x_axis {joint.x_axis!r} is no direction in the plane", "Give one that is not along the axis"
             )
@@ -222,7 +226,9 @@ def _contradiction(pair: list[str], joints: list[Joint]) -> Iterator[Finding]:
 def _freedom(joint: Joint) -> np.ndarray | None:
     """Columns (v, w) about the global origin of the motions the joint allows in the reference pose."""
     kind, at = joint.kind, numbers(joint.at, 3)
-    if at is None or any(numbers(axis, 3) is None for axis in joint.axes) or kind in ("fixed", "free"):
+    if kind in ("fixed", "free"):
+        return np.zeros((6, 0)) if kind == "fixed" else np.eye(6)
+    if at is None or any(numbers(axis, 3) is None for axis in joint.axes):
         return None
     axes = [np.asarray(axis, float) / max(float(np.linalg.norm(axis)), 1e-300) for axis in joint.axes]
 
@@ -334,6 +340,22 @@ def _drives(model: Model) -> Iterator[Finding]:
             yield Finding(f"drive of {name!r}", "the coordinate is driven or locked twice", "Keep one drive or lock")
 
 
+def _functions(model: Model) -> Iterator[Finding]:
+    """Drives and forces of time alone: can they be called, and what do they return. (Those of the state: when frozen.)"""
+    from madi.signals.trace import Signals, add_drive, add_function, arguments  # further along the path
+
+    for drive in model.drives:
+        if callable(drive.function):
+            signals = Signals()
+            add_drive(signals, f"drive of {drive.coordinate!r}", drive.function)
+            yield from signals.findings
+    for force in model.forces:
+        if callable(force.value) and force.kind in KINDS_OF_VALUE and arguments(force.value) != 3:
+            signals = Signals()
+            add_function(signals, f"force {force.name!r}", force.value, KINDS_OF_VALUE[force.kind], np.zeros(0), np.zeros(0))
+            yield from signals.findings
+
+
 def _connections(model: Model) -> Iterator[Finding]:
     touched = {str(body_name(end)) for joint in model.joints for end in (joint.parent, joint.child)}
     for body in model.bodies:
@@ -348,7 +370,8 @@ def _connections(model: Model) -> Iterator[Finding]:
 def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
     """A cut joint has no coordinate that could be driven or sprung."""
     cut = {joint.name for joint in tree.cuts}
-    acting = [(f"force {force.name!r}", str(joint_name(force.a))) for force in model.forces if force.b is None]
+    on_joints = [force for force in model.forces if force.kind in ("joint_spring", "joint_torque")]
+    acting = [(f"force {force.name!r}", str(joint_name(force.a))) for force in on_joints]
     acting += [(f"drive of {drive.coordinate!r}", drive.coordinate) for drive in model.drives]
     for where, name in acting:
         if name.split(".")[0] in cut:

@@ -168,9 +168,13 @@ class Model:
 
     def check(self) -> list[Finding]:
         """All defects of the model; empty when it can be built."""
-        from madi.model.check import check
+        from madi.errors import ModelError
 
-        return check(self)
+        try:
+            self.build()
+        except ModelError as error:
+            return error.findings
+        return []
 
     def build(self, frame: str = "base") -> System:
         """Choose tree and cuts and freeze the model into a System. `frame`: what a moving base's equations refer to,

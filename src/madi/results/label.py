@@ -57,6 +57,7 @@ def label(
             places = [6 * len(joints) + listed.index(c) for c in driven]
             coordinates["driven"] = [system.speeds[c] for c in driven]
             variables["driving_force"] = (("time", "driven"), loads[:, places])
+            variables["driving_power"] = (("time", "driven"), loads[:, places] * seen.v[:, driven], {"units": "W"})
     rate_units = system.frozen.speed_units
     units = dict(zip(system.coordinates, system.frozen.units, strict=True))
     attributes = {

@@ -49,7 +49,8 @@ class Run:
         element, _, part = name.rpartition(".")
         parts = {
             **{a: ("position", "body", a) for a in AXES}, **{"v" + a: ("velocity", "body", a) for a in AXES},
-            **{"w" + a: ("angular_velocity", "body", a) for a in AXES}, **{"a" + a: ("acceleration", "body", a) for a in AXES},
+            **{"a" + a: ("acceleration", "body", a) for a in AXES},
+            **{"w" + a: ("angular_velocity", "body", a) for a in AXES},
             **{"f" + a: ("reaction_force", "joint", a) for a in AXES},
             **{"m" + a: ("reaction_moment", "joint", a) for a in AXES},
         }  # fmt: skip

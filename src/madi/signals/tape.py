@@ -197,10 +197,10 @@ def comparison(op, x, y):
 
 
 @kernel
-def run_tape(model, work, t, q, v):
-    """All signals from time and state into work.signal."""
+def run_tape(model, work, t, q, v, first, last):
+    """Instructions first..last - 1: signals from time and state into work.signal."""
     r = work.tape
-    for n in range(model.nt):
+    for n in range(first, last):
         op, a, b = model.tape_op[n], model.tape_a[n], model.tape_b[n]
         if op == CONST:
             r[n] = model.tape_constant[n]
@@ -228,8 +228,14 @@ def call_user(function, t, q, v, out, at):
 
 
 @kernel
-def signals(model, work, t, q, v):
-    """Tape first, then the functions that stay in Python."""
-    run_tape(model, work, t, q, v)
+def drive_signals(model, work, t, q, v):
+    """The part of the tape that prescribes motion; it depends on time alone."""
+    run_tape(model, work, t, q, v, 0, model.nd)
+
+
+@kernel
+def force_signals(model, work, t, q, v):
+    """The rest of the tape, then the functions that stay in Python."""
+    run_tape(model, work, t, q, v, model.nd, model.nt)
     for c in range(model.nc):
         call_user(model.callback[c, 0], t, q, v, work.signal, model.callback[c, 1])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from madi import kernel
-from madi.errors import Finding, MadiError, ModelError
+from madi.errors import Finding
 from madi.signals.callback import Callback
 from madi.signals.tape import OPS
 
@@ -23,6 +23,7 @@ class Signals:
 
     ops: list[tuple[int, int, int, float]] = field(default_factory=list)
     callbacks: list[tuple[Callback, int, int]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)  # functions that cannot be used
     count: int = 0
 
     def reserve(self, n: int) -> int:
@@ -54,17 +55,14 @@ class Signals:
                 self.ops.append((OPS[op], start + a, start + b if b >= 0 else -1, 0.0))
 
 
-def arguments(function: Callable[..., Any], where: str, model: str) -> int:
-    """1 for f(t), 3 for f(t, q, v)."""
+def arguments(function: Callable[..., Any]) -> int:
+    """How many arguments the function needs: 1 for f(t), 3 for f(t, q, v), -1 for anything else."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return 1
     needed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
-    if len(needed) not in (0, 1, 3):
-        found = Finding(where, f"its function takes {len(needed)} arguments", "Write f(t) or f(t, q, v)")
-        raise ModelError(model, [found])
-    return 3 if len(needed) == 3 else 1
+    return {0: 1, 1: 1, 3: 3}.get(len(needed), -1)
 
 
 def call(function: Callable[..., Any], count: int, t: Any, q: Any, v: Any) -> Any:
@@ -100,53 +98,73 @@ def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
     return copy
 
 
-def trace(function: Callable[..., Any], count: int, nq: int, nv: int, outputs: int) -> tuple[Any, Any]:
-    """The function's value as SX, and its inputs (t, q, v)."""
+def trace(function: Callable[..., Any], count: int, nq: int, nv: int) -> tuple[Any, Any]:
+    """The function's values as SX, and its inputs (t, q, v)."""
     from madi.symbolic.sym import column_of, symbols
 
     (t, ts), (q, qs), (v, vs) = symbols("t", 1), symbols("q", nq), symbols("v", nv)
     value = call(traceable(function), count, ts[0], qs, vs)
-    values = list(np.atleast_1d(np.asarray(value, dtype=object)).reshape(-1))
-    if len(values) != outputs:
-        raise MadiError(f"returns {len(values)} numbers, not {outputs}")
-    return column_of(values), (t, q, v)
+    return column_of(list(np.atleast_1d(np.asarray(value, dtype=object)).reshape(-1))), (t, q, v)
 
 
-def add_drive(signals: Signals, where: str, model: str, function: Callable[[Any], Any]) -> int:
+USE = "Use arithmetic, madi's, NumPy's or math's functions, and madi.where(condition, a, b) for cases"
+
+
+def add_drive(signals: Signals, where: str, function: Callable[[Any], Any]) -> int:
     """Position, rate and acceleration of a drive, exact: derivatives of the trace."""
     import casadi as ca
 
-    try:
-        value, (t, q, v) = trace(function, 1, 0, 0, 1)
-    except Exception as error:
-        found = Finding(
-            where,
-            f"its function cannot be traced ({type(error).__name__}: {error})",
-            "Use arithmetic, madi's, NumPy's or math's functions, and madi.where(condition, a, b) for cases",
-        )
-        raise ModelError(model, [found]) from error
-    rate = ca.jacobian(value, t)
     first = signals.reserve(3)
+    try:
+        value, (t, q, v) = trace(function, 1, 0, 0)
+    except Exception as error:
+        told = f"its function cannot be traced ({type(error).__name__}: {error})"
+        signals.findings.append(Finding(where, told, USE))
+        return first
+    if value.shape[0] != 1:
+        signals.findings.append(Finding(where, f"its function returns {value.shape[0]} numbers", "Return one"))
+        return first
+    rate = ca.jacobian(value, t)
     signals.append(ca.Function("drive", [t, q, v], [ca.vertcat(value, rate, ca.jacobian(rate, t))]), first)
     return first
 
 
-def add_function(signals: Signals, where: str, model: str, value: Any, outputs: int, nq: int, nv: int) -> int:
-    """Signals of a force: constants, a traced function, or a callback."""
+def add_function(signals: Signals, where: str, value: Any, outputs: int, q0: np.ndarray, v0: np.ndarray) -> int:
+    """Signals of a force: constants, a traced function, or a callback where a function cannot be traced.
+
+    A callback is tried once, at the start, so that a mistake in it is told before any run.
+    """
     first = signals.reserve(outputs)
     if not callable(value):
         signals.constant(first, value)
         return first
-    count = arguments(value, where, model)
+    count = arguments(value)
+    if count < 0:
+        signals.findings.append(
+            Finding(where, "its function does not take one or three arguments", "Write f(t) or f(t, q, v)")
+        )
+        return first
     try:
         import casadi as ca
 
-        expression, inputs = trace(value, count, nq, nv, outputs)
-        signals.append(ca.Function("force", list(inputs), [expression]), first)
+        expression, inputs = trace(value, count, len(q0), len(v0))
+        returned, traced = expression.shape[0], True
     except Exception:
+        traced = False
+        try:
+            returned = np.size(np.asarray(call(value, count, 0.0, q0.copy(), v0.copy()), dtype=float))
+        except Exception as error:
+            told = f"its function fails at the start ({type(error).__name__}: {error})"
+            signals.findings.append(Finding(where, told, "Correct it: it is called with t, or with t, q, v"))
+            return first
+    if returned != outputs:
+        signals.findings.append(Finding(where, f"its function returns {returned} number(s)", f"Return {outputs}"))
+    elif traced:
+        signals.append(ca.Function("force", list(inputs), [expression]), first)
+    else:
 
         def plain(t: float, q: np.ndarray, v: np.ndarray) -> Any:
             return call(value, count, t, q, v)
 
-        signals.callbacks.append((Callback(where, plain, nq, nv, outputs), first, outputs))
+        signals.callbacks.append((Callback(where, plain, len(q0), len(v0), outputs), first, outputs))
     return first

@@ -18,6 +18,11 @@ from madi.kernel import Symbolic
 Operand = Any
 
 
+def _elementwise(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Leave arrays to NumPy, which comes back element by element."""
+    return lambda self, other: NotImplemented if isinstance(other, np.ndarray) else method(self, other)
+
+
 class Sym(Symbolic):
     """A symbolic scalar."""
 
@@ -43,6 +48,7 @@ class Sym(Symbolic):
             boxed.append(value)
         return getattr(ufunc, method)(*boxed, **keywords)
 
+    @_elementwise
     def __add__(self, other: Operand) -> Any:
         if isinstance(other, Sym):
             return Sym(self.sx + other.sx)
@@ -50,14 +56,17 @@ class Sym(Symbolic):
 
     __radd__ = __add__
 
+    @_elementwise
     def __sub__(self, other: Operand) -> Any:
         if isinstance(other, Sym):
             return Sym(self.sx - other.sx)
         return self if other == 0 else Sym(self.sx - float(other))
 
+    @_elementwise
     def __rsub__(self, other: Operand) -> Any:
         return -self if other == 0 else Sym(float(other) - self.sx)
 
+    @_elementwise
     def __mul__(self, other: Operand) -> Any:
         if isinstance(other, Sym):
             return Sym(self.sx * other.sx)
@@ -69,11 +78,13 @@ class Sym(Symbolic):
 
     __rmul__ = __mul__
 
+    @_elementwise
     def __truediv__(self, other: Operand) -> Any:
         if isinstance(other, Sym):
             return Sym(self.sx / other.sx)
         return self * (1.0 / other)
 
+    @_elementwise
     def __rtruediv__(self, other: Operand) -> Any:
         return 0.0 if other == 0 else Sym(float(other) / self.sx)
 
@@ -86,11 +97,13 @@ class Sym(Symbolic):
     def __abs__(self) -> Sym:
         return Sym(ca.fabs(self.sx))
 
+    @_elementwise
     def __pow__(self, other: Operand) -> Any:
         if isinstance(other, Sym):
             return Sym(self.sx**other.sx)
         return 1.0 if other == 0 else self if other == 1 else Sym(self.sx ** float(other))
 
+    @_elementwise
     def __rpow__(self, other: Operand) -> Any:
         return Sym(float(other) ** self.sx)
 

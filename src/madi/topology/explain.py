@@ -21,7 +21,8 @@ def explain(system: System) -> str:
     for edge in edges:
         depth[edge.body] = depth[edge.parent] + 1
         kind = KINDS[edge.joint.kind]
-        notes = [f"{kind.name} {edge.joint.name!r}", f"{kind.nv} dof"]
+        parts = f": {', '.join(kind.coordinates)}" if len(kind.coordinates) > 1 else ""
+        notes = [f"{kind.name} {edge.joint.name!r}{parts}", f"{kind.nv} dof"]
         if edge.reverse:
             notes.append("drawn the other way")
         if edge.body in system.spanning_tree.floating:

@@ -130,10 +130,13 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     _put_last(ints)
     signals = Signals()
     columns = _columns(model, ints, coordinates, speeds, signals)
-    forces, parameters = _forces(model, number, frames, reals, coordinates, speeds, signals, columns)
+    of_drives = len(signals.ops)
+    start_q = np.array(q0, dtype=float)
+    start_v = np.where(columns["drive"] == -2, 0.0, np.array(v0, dtype=float))  # what is locked does not move
+    forces, parameters = _forces(model, number, frames, reals, speeds, signals, start_q, start_v)
     sizes = {
         "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(bases), "ne": len(model.forces),
-        "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks),
+        "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
     }  # fmt: skip
     ops = np.array(signals.ops, dtype=float).reshape(-1, 4)
     layout = pack(
@@ -147,7 +150,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     )  # fmt: skip
     return Frozen(
         layout, [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges], coordinates, speeds, units,
-        speed_units, np.array(q0, dtype=float), np.array(v0, dtype=float), body_R, body_r, frames, signals, bases,
+        speed_units, start_q, start_v, body_R, body_r, frames, signals, bases,
     )  # fmt: skip
 
 
@@ -209,7 +212,7 @@ def _columns(
             columns["drive"][locked] = -2
         elif drive.coordinate in speeds:
             where = f"drive of {drive.coordinate!r}"
-            columns["drive"][speeds.index(drive.coordinate)] = add_drive(signals, where, model.name, drive.function)
+            columns["drive"][speeds.index(drive.coordinate)] = add_drive(signals, where, drive.function)
     for c in range(nv):
         before = columns["column_parent"][c]
         while before >= 0 and columns["drive"][before] != -1:
@@ -219,8 +222,8 @@ def _columns(
 
 
 def _forces(
-    model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray], coordinates: list[str],
-    speeds: list[str], signals: Signals, columns: dict[str, np.ndarray],
+    model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray], speeds: list[str],
+    signals: Signals, q0: np.ndarray, v0: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
     names = ["force_kind", "force_a", "force_b", "force_at", "force_signal"]
     table = np.full((len(model.forces), 5), -1, dtype=np.int64)
@@ -237,7 +240,7 @@ def _forces(
         parameters += _parameters(force, table[e], frames, reals)
         if kind.signals:
             where = f"force {force.name!r}"
-            table[e, 4] = add_function(signals, where, model.name, force.value, kind.signals, len(coordinates), len(speeds))
+            table[e, 4] = add_function(signals, where, force.value, kind.signals, q0, v0)
     return {name: table[:, k] for k, name in enumerate(names)}, parameters
 
 

@@ -37,7 +37,7 @@ class SpanningTree:
 
 
 def spanning_tree(model: Model) -> SpanningTree:
-    """Dijkstra over the joints that may be in the tree; ties go to the joint drawn first."""
+    """Dijkstra over the joints that may be in the tree; of equally short ways the joint drawn first is taken."""
     order = {body.name: k for k, body in enumerate(model.bodies)}
     neighbours: dict[str, list[tuple[int, Joint, str, bool]]] = {name: [] for name in ["ground", *order]}
     for k, joint in enumerate(model.joints):
@@ -66,9 +66,13 @@ def spanning_tree(model: Model) -> SpanningTree:
     reached["ground"] = None
     grow("ground")
     floating = []
+    taken = {joint.name for joint in model.joints}
     for name in order:
         if name not in reached:
-            joint = Joint(f"{name}_free", "free", "ground", name)
+            free = f"{name}_free"
+            while free in taken:
+                free += "_"
+            joint = Joint(free, "free", "ground", name)
             reached[name] = Edge(name, "ground", joint, False)
             floating.append(name)
             grow(name)

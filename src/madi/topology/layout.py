@@ -26,7 +26,8 @@ class Arrays(NamedTuple):
     ne: Any  # force elements
     nt: Any  # instructions on the tape
     nc: Any  # callbacks
-    # bodies, [n + 1]
+    nd: Any  # instructions of the tape that belong to drives, its first
+    # bodies and the ground, [n]
     parent: Any
     code: Any  # joint type (joints/dispatch.py)
     reverse: Any  # 1: the tree walks the joint against its drawn direction; 2: so too, seen to by its z axis
@@ -48,18 +49,18 @@ class Arrays(NamedTuple):
     force_b: Any
     force_at: Any  # first parameter
     force_signal: Any  # first signal, -1 if none
-    # signals: functions of time and state as a tape (symbolic/tape.py)
+    # signals: functions of time and state as a tape (signals/tape.py)
     tape_op: Any
     tape_a: Any
     tape_b: Any
     callback: Any  # (address, first signal, count) of functions that stay in Python
     # reals
-    C: Any  # [n + 1, 3, 3] joint frame in the parent's frame
-    d: Any  # [n + 1, 3]
+    C: Any  # [n, 3, 3] joint frame in the parent's frame
+    d: Any  # [n, 3]
     pitch: Any
     mass: Any
-    com: Any  # [n + 1, 3] in the body's internal frame
-    J: Any  # [n + 1, 6] about the centre of mass: xx xy xz yy yz zz
+    com: Any  # [n, 3] in the body's internal frame
+    J: Any  # [n, 6] about the centre of mass: xx xy xz yy yz zz
     gravity: Any  # [3]
     parameter: Any  # of the force elements
     tape_constant: Any
@@ -72,20 +73,20 @@ class Work(NamedTuple):
     v: Any
     tau: Any  # generalised force of every column
     acceleration: Any  # qdd (on entry: of the driven columns)
-    R: Any  # [n + 1, 3, 3]
-    r: Any  # [n + 1, 3]
+    R: Any  # [n, 3, 3]
+    r: Any  # [n, 3]
     B: Any  # [nv, 6] P1's B_j
-    Y: Any  # [n + 1, 6] state velocity
-    A: Any  # [n + 1, 6] state acceleration for qdd = 0 (driven columns: as prescribed), minus gravity
-    Q: Any  # [n + 1, 6] force vector: applied and gyroscopic
-    inertia: Any  # [n + 1, 10] of the body alone
-    K: Any  # [n + 1, 10] composite
-    W: Any  # [n + 1, 6] P1's L - K sum(D)
+    Y: Any  # [n, 6] state velocity
+    A: Any  # [n, 6] state acceleration for qdd = 0 (driven columns: as prescribed), minus gravity
+    Q: Any  # [n, 6] force vector: applied and gyroscopic
+    inertia: Any  # [n, 10] of the body alone
+    K: Any  # [n, 10] composite
+    W: Any  # [n, 6] P1's L - K sum(D)
     U: Any  # [nv, 6] K_c B_c
     M: Any  # [nv * nv], by rows
     P: Any  # [nv]
-    articulated: Any  # [n + 1, 21] upper triangle
-    a: Any  # [n + 1, 6] state acceleration (relative to A)
+    articulated: Any  # [n, 21] upper triangle
+    a: Any  # [n, 6] state acceleration (relative to A)
     frame_R: Any  # [nf, 3, 3] reference frames in the ground
     frame_r: Any
     force: Any  # [ne, 4] of every force element: value, potential energy, power delivered, power dissipated
@@ -100,7 +101,7 @@ class Work(NamedTuple):
     T: Any  # [nv, 6] columns of the velocity transformation of one body
 
 
-HEADER = ("n", "nq", "nv", "nf", "ne", "np", "nt", "ns", "nc")  # n counts the ground
+HEADER = ("n", "nq", "nv", "nf", "ne", "np", "nt", "ns", "nc", "nd")  # n counts the ground
 INT_FIELDS = {
     "n": "parent code reverse q_at v_at v_end last frame axisymmetric",
     "nv": "column_body column_parent free_parent drive column_q",
@@ -162,8 +163,8 @@ def model_views(ints, reals):
     """The named views of the two flat arrays."""
     n, nq, nv = ints[0], ints[1], ints[2]
     ne, np_ = ints[4], ints[5]
-    nt, nc = ints[6], ints[8]
-    b = 9
+    nt, nc, nd = ints[6], ints[8], ints[9]
+    b = 10
     c = b + 9 * n
     e = c + 5 * nv
     t = e + 5 * ne
@@ -174,6 +175,7 @@ def model_views(ints, reals):
         ne,
         nt,
         nc,
+        nd,
         view1(ints, b, n),
         view1(ints, b + n, n),
         view1(ints, b + 2 * n, n),
