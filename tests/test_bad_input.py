@@ -274,3 +274,65 @@ def test_states_are_checked():
         s.forward_dynamics([1, 0, 0, 0], [0, np.nan, 0])
     with pytest.raises(madi.InputError, match="3 numbers"):
         s.forward_dynamics([1, 0, 0, 0], [0, 0])
+
+
+@pytest.mark.parametrize("method", ["dopri", "abm"])
+def test_nan_in_one_component_stops_an_adaptive_run(method):
+    """Two pendulums that know nothing of each other; the force on the first one leaves the numbers."""
+    m = madi.Model("two")
+    for k in "ab":
+        m.body(k, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -1))
+        m.revolute(f"pin_{k}", m.ground, k, at=(0, 0, 0), axis=(0, 1, 0), q0=0.3)
+    m.force("blow", "a", lambda t: (madi.sqrt(0.5 - t), 0.0, 0.0))
+    with pytest.raises(madi.RunError) as caught:
+        madi.simulate(m, 1.0, method=method)
+    kept = caught.value.run
+    assert 0.4 < kept.data["time"].values[-1] < 0.501
+    assert np.all(np.isfinite(kept.data["q"].values))
+
+
+@pytest.mark.parametrize(
+    ("function", "word"),
+    [
+        (lambda t: 5.0, "returns 1 number"), (lambda t: (1.0, 2.0), "returns 2 number"),
+        (lambda t, q: (0, 0, 0), "one or three"),
+        (lambda t, q, v: (nonsense, 0, 0), "NameError"),  # noqa: F821
+    ],
+)  # fmt: skip
+def test_functions_are_judged_at_build(function, word):
+    m = pendulum()
+    m.force("f", "bob", function)
+    m.drive("pinn", lambda t: t)
+    found = findings(m)
+    if "NameError" not in word:  # one that needs the state is tried when the rest of the model is sound
+        assert len(found) == 2
+    m.drives.clear()
+    assert any(word in str(f) for f in findings(m))
+
+
+def test_a_freedom_without_inertia_is_told():
+    m = madi.Model("point")
+    m.body("bob", mass=1.0, position=(0, 0, -1))
+    m.spherical("ball", m.ground, "bob", at=(0, 0, 0))  # a point mass does not resist a turn about its own line
+    assert "ball.wz" in str(findings(m)[0])
+    m = madi.Model("point")
+    m.body("bob", mass=1.0, position=(0, 0, -1))
+    m.revolute("pin", m.ground, "bob", at=(0, 0, 0), axis=(0, 1, 0))
+    assert m.check() == []
+
+
+@pytest.mark.parametrize("defect", [{"mass": [1, 2]}, {"com": None}, {"inertia": "heavy"}, {"orientation": "up"}])
+def test_odd_types_are_findings_too(defect):
+    assert findings(pendulum(**defect))
+
+
+def test_odd_references_are_findings_too():
+    m = pendulum()
+    m.revolute("x", ["bob"], 3, at=(0, 0, 0), axis=(0, 0, 1))
+    assert len([f for f in findings(m) if "no body" in f.problem]) == 2
+
+
+def test_a_last_output_time_with_rounding_is_reached():
+    for step in (1e-4, 0.3):
+        run = madi.simulate(pendulum(), 1.0, step=step, times=[0.0, 1.0 + 5e-13])
+        assert run.data["time"].values[-1] == 1.0

@@ -104,3 +104,12 @@ def test_picture_is_drawn(tmp_path):
     m.revolute("C", b, m.ground, at=(2, 0, 0), axis=(0, 1, 0))
     m.build().picture(tmp_path / "tree.png")
     assert (tmp_path / "tree.png").stat().st_size > 5000
+
+
+def test_an_added_free_joint_gets_a_name_of_its_own():
+    m = madi.Model("collision", gravity=(0, 0, 0))
+    a, b = body(m, "a"), body(m, "b", position=(1, 0, 0))
+    m.revolute("a_free", a, b, at=(0.5, 0, 0), axis=(0, 1, 0))
+    s = m.build()
+    assert s.joint_names == ["a_free_", "a_free"]
+    assert s.v_slice("a_free") == slice(6, 7)
