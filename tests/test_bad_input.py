@@ -172,7 +172,7 @@ def test_untraceable_drive_says_what_to_use():
 @pytest.mark.parametrize("options", [
     {"duration": -1}, {"duration": np.nan}, {"step": 0.0}, {"method": "euler"}, {"engine": "gpu"}, {"times": [2.0, 1.0]},
     {"times": [0.0, 99.0]}, {"rtol": 2.0}, {"method": "rk4"}, {"method": "dopri", "step": 0.1}, {"q0": [1, 2]},
-    {"reactions": ["nothing"]}, {"formulation": "magic"}, {"frame": "moon"}, {"max_step": -1.0},
+    {"reactions": ["nothing"]}, {"duration": "ten"}, {"times": "abc"}, {"rtol": "a"}, {"q0": {"B": 1.0}}, {"loops": "none"}, {"formulation": "magic"}, {"frame": "moon"}, {"max_step": -1.0},
 ])  # fmt: skip
 def test_bad_calls_are_input_errors(options):
     duration = options.pop("duration", 1.0)
@@ -336,3 +336,37 @@ def test_a_last_output_time_with_rounding_is_reached():
     for step in (1e-4, 0.3):
         run = madi.simulate(pendulum(), 1.0, step=step, times=[0.0, 1.0 + 5e-13])
         assert run.data["time"].values[-1] == 1.0
+
+
+def test_a_drive_that_is_not_finite_is_no_result():
+    m = pendulum()
+    m.drive("pin", lambda t: madi.where(t < 0.5, t, madi.log(-1 - t)))
+    with pytest.raises(madi.RunError, match=r"drive of 'pin' is not finite at t = 0\.5") as caught:
+        madi.simulate(m, 1.0, step=0.01)
+    assert np.all(np.isfinite(caught.value.run.data["q"].values))
+
+
+def test_ctrl_c_keeps_what_was_computed():
+    m = pendulum()
+
+    def interrupted(t, q, v):
+        if t > 0.5:
+            raise KeyboardInterrupt
+        return (0.0, 0.0, 0.0)
+
+    m.force("f", "bob", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        madi.simulate(m, 1.0, step=0.01, engine="jit")
+
+
+def test_loops_are_refused_by_every_equation():
+    m = madi.Model("triangle")
+    for k in "ab":
+        m.body(k, mass=1, inertia=(1, 1, 1))
+    m.revolute("A", m.ground, "a", at=(0, 0, 0), axis=(0, 1, 0))
+    m.revolute("B", "a", "b", at=(1, 0, 0), axis=(0, 1, 0))
+    m.revolute("C", "b", m.ground, at=(2, 0, 1), axis=(0, 1, 0))
+    s = m.build()
+    for call in (s.forward_dynamics, s.derivatives, lambda q, v: s.inverse_dynamics(q, v, v)):
+        with pytest.raises(madi.EngineError, match="cut joints"):
+            call(s.q0, s.v0)

@@ -120,3 +120,25 @@ def test_one_system_in_several_threads():
         together = list(pool.map(lambda k: s.forward_dynamics(*states[k % 8]), range(800)))
     for k, a in enumerate(together):
         np.testing.assert_array_equal(a, alone[k % 8])
+
+
+def test_power_closes_the_energy_balance():
+    """d(energy)/dt = power - dissipated, with a drive, an applied torque, springs and dampers."""
+    m = double_pendulum()
+    m.drive("A", lambda t: 0.5 * madi.sin(4 * t))
+    m.torque("t", "lower", lambda t: (0.0, 1.5 * madi.cos(t), 0.0))
+    m.spring_damper("s", "lower", m.ground, at=((0, 0, -2), (1, 0, -2)), stiffness=5.0, damping=0.7)
+    run = madi.simulate(m, 2.0, step=1e-3)
+    t = run.data["time"].values
+    balance = np.gradient(run["energy"], t) - (run["power"] - run["dissipated"])
+    assert np.max(np.abs(balance[5:-5])) < 1e-3 * np.max(np.abs(run["power"]))
+
+
+def test_start_by_name():
+    run = madi.simulate(double_pendulum(), 0.01, step=0.01, q0={"B": 0.7}, v0={"A": -1.0})
+    assert (run["A"][0], run["B"][0], run["A.v"][0], run["B.v"][0]) == (1.0, 0.7, -1.0, 0.5)
+
+
+def test_unrecorded_loads_say_how_to_get_them(run):
+    with pytest.raises(madi.InputError, match=r"reactions=\['A'\]"):
+        run["A.fx"]

@@ -62,8 +62,13 @@ def simulate(
     `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step; "abm" with a step is of fixed
     step and order). Default: "rk4" if a step is given, else "dopri". `atol` None: a hundredth of rtol.
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
-    `reactions`: joints whose loads are recorded. `progress`: a bar on the terminal; default on long runs.
+    `reactions`: joints whose loads are recorded. `q0`, `v0`: the start, all numbers or {name: value}; default the joints'.
+    `progress`: a bar on the terminal; default on long runs. `engine`: "auto" takes C made for this model where it is there
+    or pays, else "jit"; results of the two differ in the last digits.
+    A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
     """
+    if not isinstance(model, Model | System):
+        raise InputError(f"simulate: give a Model or a System, not {type(model).__name__}")
     system = model if isinstance(model, System) else model.build(frame=frame or "base")
     if frame is not None and frame != system.frame:
         raise InputError(
@@ -81,21 +86,47 @@ def simulate(
     outputs = _times(times, span, step, chosen)
     form = system.formulation(formulation)
     solver = Solver(system, chosen, outputs, _engine(system, engine, form, span, step), form, list(dict.fromkeys(reactions)))
-    solver.options(rtol, 0.01 * rtol if atol is None else atol, max_step, step, order, span)
-    solver.start(system._coordinates(q0, "q0") if q0 is not None else system.q0,
-                 system._vector(v0, system.nv, "v0") if v0 is not None else system.v0)  # fmt: skip
-    status = solver.run(progress)
+    solver.options(rtol, 0.01 * _number(rtol, "rtol") if atol is None else atol, max_step, step, order, span)
+    solver.start(
+        system._coordinates(_start(q0, system.coordinates, system.q0, "q0"), "q0"),
+        system._vector(_start(v0, system.speeds, system.v0, "v0"), system.nv, "v0"),
+    )
+    try:
+        status = solver.run(progress)
+    except KeyboardInterrupt as interrupt:
+        interrupt.run = solver.result()  # type: ignore[attr-defined]  # what was computed is not lost
+        raise
     run = solver.result()
     if status != DONE:
         raise RunError(solver.explain(status), run)
+    if solver.spoiled is not None:
+        raise RunError(solver.explain_spoiled(), run)
     return run
 
 
+def _number(value: Any, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}={value!r}: give a number") from None
+
+
 def _positive(value: Any, what: str) -> float:
-    number = float(value)
+    number = _number(value, what)
     if not (np.isfinite(number) and number > 0):
         raise InputError(f"{what}={value!r}: give a number of seconds > 0")
     return number
+
+
+def _start(given: Any, names: list[str], default: np.ndarray, what: str) -> Any:
+    """A start vector: as given, or the model's own with the entries that a dictionary names put in."""
+    if not isinstance(given, dict):
+        return default if given is None else given
+    for name, value in given.items():
+        if name not in names:
+            raise InputError(f"{what}: there is no {name!r}; there are: {', '.join(names)}")
+        default[names.index(name)] = _number(value, f"{what}[{name!r}]")
+    return default
 
 
 def _method(name: str | None, step: float | None) -> Method:
@@ -114,7 +145,10 @@ def _method(name: str | None, step: float | None) -> Method:
 
 def _times(times: Any, span: float, step: float | None, method: Method) -> np.ndarray:
     if times is not None:
-        wanted = np.atleast_1d(np.array(times, dtype=float))  # a copy: ours to hand on
+        try:
+            wanted = np.atleast_1d(np.array(times, dtype=float))  # a copy: ours to hand on
+        except (TypeError, ValueError):
+            raise InputError(f"times={times!r}: give a list of numbers") from None
         if wanted.ndim != 1 or len(wanted) == 0 or not np.all(np.isfinite(wanted)):
             raise InputError("times: give a list of finite numbers")
         if np.any(np.diff(wanted) <= 0) or wanted[0] < 0 or wanted[-1] > span * (1 + 1e-12):
@@ -161,6 +195,7 @@ class Solver:
         self.option = np.zeros(6)
         self.buffer = np.zeros(method.buffer(nq, nv))
         self.wall = 0.0
+        self.spoiled: float | None = None  # first output time that is not finite
         self.reactions = list(reactions)
         self.driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
         # all joints whose loads are needed: those asked for, then those that are driven
@@ -171,9 +206,10 @@ class Solver:
 
     def options(self, rtol: float, atol: float, max_step: float | None, step: float | None, order: int, span: float) -> None:
         """Tolerances and steps, checked."""
+        rtol, atol = _number(rtol, "rtol"), _number(atol, "atol")
         if not (0 < rtol < 1) or not (0 < atol < np.inf):
             raise InputError(f"rtol={rtol!r}, atol={atol!r}: give small positive numbers, for example 1e-8 and 1e-10")
-        if not 2 <= order <= 5:
+        if order not in (2, 3, 4, 5):
             raise InputError(f"order={order!r}: give 2 to 5 (the first points are of fourth order)")
         longest = span if max_step is None else _positive(max_step, "max_step")
         self.option[:] = rtol, atol, longest, 0.0, order, step or 0.0
@@ -231,6 +267,12 @@ class Solver:
             forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
             nq, nv, width, n,
         )  # fmt: skip
+        # a drive can be NaN while the integrated state is fine: such outputs are not results
+        bad = np.flatnonzero(~np.isfinite(rows[:, : nq + 2 * nv]).all(axis=1))
+        if len(bad):
+            self.spoiled = float(times[bad[0]])
+            n = int(bad[0])
+            times, rows = times[:n].copy(), rows[:n]
         loads = self._loads(times, A, n) if self.joints else None
         statistics = {
             "method": self.method.name, "engine": self.engine.name, "formulation": self.formulation,
@@ -260,7 +302,7 @@ class Solver:
         q, v = self.state[at : at + nq], self.state[at + nq : at + nq + nv]
         t = float(self.state[TIME])
         where = f"model {self.system.name!r} stopped at t = {t:.6g} s after {int(self.count[ACCEPTED])} steps: "
-        kept = f" The {int(self.count[NEXT])} outputs before it are in error.run."
+        kept = f" Outputs before it ({int(self.count[NEXT])}) are in error.run."
         if status == STEP_TOO_SMALL:
             return (
                 f"{where}the step fell below what numbers can resolve ({self.state[STEP]:.2g} s). Something is very stiff "
@@ -268,3 +310,17 @@ class Solver:
             )
         assert status == NOT_FINITE
         return where + diagnose(self.system, t, float(self.state[STEP]), q.copy(), v.copy(), bool(self.option[5])) + kept
+
+    def explain_spoiled(self) -> str:
+        """Which drive is not finite, and from when on."""
+        t = self.spoiled or 0.0
+        seen = self.system.observe(self.system.q0, self.system.v0, t, engine="plain")
+        for c in self.driven:
+            place = int(self.system.layout.arrays.column_q[c])
+            if not np.isfinite([seen.q[0, place], seen.v[0, c], seen.a[0, c]]).all():
+                name = self.system.speeds[c]
+                return (
+                    f"model {self.system.name!r}: the drive of {name!r} is not finite at t = {t:.6g} s; check its function there. "
+                    "Outputs before it are in error.run."
+                )
+        return f"model {self.system.name!r}: the state is not finite at t = {t:.6g} s. Outputs before it are in error.run."

@@ -65,6 +65,9 @@ class System:
                 ],
             )  # fmt: skip
 
+    def __repr__(self) -> str:
+        return f"<System {self.name!r}: {len(self.bodies)} bodies, {self.nv} speeds, {len(self.cut_joints)} cut joints>"
+
     # ---- names and counts -------------------------------------------------------------------------------------------
 
     @property
@@ -208,9 +211,12 @@ class System:
         return name
 
     def _vector(self, value: Any, count: int, what: str) -> np.ndarray:
-        array = np.ascontiguousarray(np.atleast_1d(np.asarray(0.0 if value is None else value, dtype=float)))
         if value is None:
-            array = np.zeros(count)
+            return np.zeros(count)
+        try:
+            array = np.ascontiguousarray(np.atleast_1d(np.asarray(value, dtype=float)))
+        except (TypeError, ValueError):
+            raise InputError(f"{what}={value!r}: {count} numbers are needed") from None
         if array.shape != (count,):
             raise InputError(f"{what}: {count} numbers are needed, shape {array.shape} given (see s.coordinates, s.speeds)")
         if not np.all(np.isfinite(array)):
@@ -219,6 +225,8 @@ class System:
 
     def _coordinates(self, value: Any, what: str = "q") -> np.ndarray:
         """Coordinates, checked: finite, quaternions of unit length."""
+        if value is None:
+            raise InputError(f"{what}: {self.nq} coordinates are needed (s.q0 is where the model starts)")
         q = self._vector(value, self.nq, what)
         for name, at in self._quaternions:
             norm = float(np.linalg.norm(q[at : at + 4]))
@@ -230,6 +238,8 @@ class System:
         q, v = self._coordinates(q), self._vector(v, self.nv, "v")
         if size is None:
             size = ENTRIES[entry].out(self.nq, self.nv, self.layout.header("n"), self.layout.header("ne"))
+        if not isinstance(t, int | float) or not np.isfinite(t):
+            raise InputError(f"t={t!r}: give a finite number of seconds")
         out = self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
         for callback, _, _ in self.frozen.signals.callbacks:
             if callback.error is not None:
@@ -240,11 +250,13 @@ class System:
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, t: float = 0.0, *, formulation: str | None = None,
                          engine: str = "auto") -> np.ndarray:  # fmt: skip
         """Accelerations for generalised forces `tau` beside the model's own forces. Driven joints move as driven at t."""
+        self._refuse_loops("forward dynamics")
         tau = self._vector(tau, self.nv, "tau")
         return self._evaluate(self.formulation(formulation), q, v, tau, t, engine)
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
         """Generalised forces, beside the model's own forces, that give the accelerations `a`."""
+        self._refuse_loops("inverse dynamics")
         return self._evaluate("inverse", q, v, self._vector(a, self.nv, "a"), t, engine)
 
     def mass_matrix(self, q: Any, *, engine: str = "auto") -> np.ndarray:
@@ -258,6 +270,7 @@ class System:
         quaternion, simply by q).
         """
         self._refuse_callbacks("exact derivatives")
+        self._refuse_loops("exact derivatives")
         key = ("derivatives", self.formulation())
         if key not in self._traces:
             from madi.symbolic.trace import derivative_function
@@ -380,7 +393,7 @@ class System:
     def _refuse_loops(self, what: str) -> None:
         if self.cut_joints:
             raise EngineError(
-                f"model {self.name!r} has closed loops (cut joints: {', '.join(self.cut_joints)}); {what} with loops is not "
+                f"model {self.name!r} has closed loops (cut joints: {', '.join(self.cut_joints)}); {what} with loops: not "
                 "there yet. s.explain() shows tree and cuts"
             )
 

@@ -149,7 +149,8 @@ class Model:
     # ---- prescribed motion ------------------------------------------------------------------------------------------
 
     def drive(self, joint: Any, function: Callable[[Any], Any]) -> Drive:
-        """Prescribe a joint coordinate ("A", or "A.angle") as a function of time; its derivatives are exact.
+        """Prescribe a joint coordinate ("A", or "A.angle") as a function of time; its derivatives are exact. The joint's
+        own q0 and v0 are then of no account.
 
         The function may use arithmetic, `madi` or NumPy or `math` functions, and `madi.where` for cases.
         """

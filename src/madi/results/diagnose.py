@@ -26,7 +26,7 @@ def diagnose(system: System, t: float, step: float, q: np.ndarray, v: np.ndarray
         except (ZeroDivisionError, OverflowError, ValueError) as error:
             return f"the equations have no finite solution there ({error}); look for a massless or locked-up mechanism."
         for name, row in zip(system.forces, table, strict=True):
-            if not np.all(np.isfinite(row)):
+            if not np.isfinite(row[0]):
                 return f"force {name!r} is not finite ({row[0]}) at t = {t + later:.6g} s; check its function or parameters."
         for name, value in zip(system.speeds, a, strict=True):
             if not np.isfinite(value):

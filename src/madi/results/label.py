@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.forces import KINDS as FORCES
 from madi.results.run import AXES, Run
 from madi.spatial.rotation import matrix_to_quaternion
 
 if TYPE_CHECKING:
     from madi.system import Observation, System
+
+
+BY_CODE = {kind.code: kind for kind in FORCES.values()}
 
 
 def label(
@@ -24,6 +28,12 @@ def label(
     from madi import __version__
 
     quaternions = _continuous(matrix_to_quaternion(seen.rotation))
+    functional = np.array([bool(BY_CODE[int(code)].signals) for code in system.layout.arrays.force_kind], dtype=bool)
+    applied = seen.force[:, functional, 2].sum(axis=1)
+    if loads is not None and driven:
+        listed = [c for _, c in system._driving_columns([system._joint(name) for name in joints])]
+        driving = loads[:, [6 * len(joints) + listed.index(c) for c in driven]]
+        applied = applied + (driving * seen.v[:, driven]).sum(axis=1)
     variables: dict[str, Any] = {
         "q": (("time", "coordinate"), seen.q), "v": (("time", "speed"), seen.v), "a": (("time", "speed"), seen.a),
         "position": (("time", "body", "axis"), seen.position, {"units": "m"}),
@@ -34,7 +44,8 @@ def label(
         "angular_acceleration": (("time", "body", "axis"), seen.angular_acceleration, {"units": "rad/s2"}),
         "kinetic": ("time", seen.kinetic, {"units": "J"}), "potential": ("time", seen.potential, {"units": "J"}),
         "energy": ("time", seen.kinetic + seen.potential, {"units": "J"}),
-        "power": ("time", seen.power, {"units": "W"}), "dissipated": ("time", seen.dissipated, {"units": "W"}),
+        "power": ("time", applied, {"units": "W", "of": "applied forces and drives: d(energy)/dt = power - dissipated"}),
+        "dissipated": ("time", seen.dissipated, {"units": "W"}),
         "momentum": (("time", "component"), seen.momentum),
     }  # fmt: skip
     coordinates: dict[str, Any] = {
@@ -53,11 +64,9 @@ def label(
             variables["reaction_force"] = (("time", "joint", "axis"), six[..., :3], {"units": "N"})
             variables["reaction_moment"] = (("time", "joint", "axis"), six[..., 3:], {"units": "N m"})
         if driven:
-            listed = [c for _, c in system._driving_columns([system._joint(name) for name in joints])]
-            places = [6 * len(joints) + listed.index(c) for c in driven]
             coordinates["driven"] = [system.speeds[c] for c in driven]
-            variables["driving_force"] = (("time", "driven"), loads[:, places])
-            variables["driving_power"] = (("time", "driven"), loads[:, places] * seen.v[:, driven], {"units": "W"})
+            variables["driving_force"] = (("time", "driven"), driving)
+            variables["driving_power"] = (("time", "driven"), driving * seen.v[:, driven], {"units": "W"})
     rate_units = system.frozen.speed_units
     units = dict(zip(system.coordinates, system.frozen.units, strict=True))
     attributes = {

@@ -36,6 +36,10 @@ class Run:
 
     def _signal(self, name: str) -> tuple[np.ndarray, str]:
         data = self.data
+        if not isinstance(name, str):
+            raise InputError(
+                f"signals have names, not {type(name).__name__}: for example {str(data['coordinate'].values[0])!r}"
+            )
         if name in data and data[name].dims == ("time",):
             return data[name].values, data[name].attrs.get("units", "")
         for variable, dim, ending in (("q", "coordinate", ""), ("v", "speed", ".v"), ("a", "speed", ".a"),
@@ -58,6 +62,8 @@ class Run:
             variable, dim, axis = parts[part]
             if variable in data and element in data[dim].values:
                 return data[variable].sel({dim: element, "axis": axis}).values, data[variable].attrs["units"]
+        if part in parts and parts[part][1] == "joint":
+            raise InputError(f"the load {name!r} was not recorded; ask for it: madi.simulate(..., reactions=[{element!r}])")
         raise InputError(
             f"there is no signal {name!r}. Coordinates: {', '.join(map(str, data['coordinate'].values[:12]))}; bodies: "
             f"{', '.join(map(str, data['body'].values[:12]))} with .x .vx .wx and so on"
@@ -89,6 +95,10 @@ class Run:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write netCDF; the file appears under its name only when it is whole."""
         target = Path(path)
+        if not target.parent.is_dir() or target.is_dir():
+            raise InputError(
+                f"{target}: cannot be written; the folder {target.parent} must exist, and no folder have that name"
+            )
         data = self.data.assign_attrs({f"statistics_{name}": value for name, value in self.statistics.items()})
         handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
         os.close(handle)
