@@ -172,7 +172,8 @@ def test_untraceable_drive_says_what_to_use():
 @pytest.mark.parametrize("options", [
     {"duration": -1}, {"duration": np.nan}, {"step": 0.0}, {"method": "euler"}, {"engine": "gpu"}, {"times": [2.0, 1.0]},
     {"times": [0.0, 99.0]}, {"rtol": 2.0}, {"method": "rk4"}, {"method": "dopri", "step": 0.1}, {"q0": [1, 2]},
-    {"reactions": ["nothing"]}, {"duration": "ten"}, {"times": "abc"}, {"rtol": "a"}, {"q0": {"B": 1.0}}, {"loops": "none"}, {"formulation": "magic"}, {"frame": "moon"}, {"max_step": -1.0},
+    {"reactions": ["nothing"]}, {"duration": "ten"}, {"times": "abc"}, {"rtol": "a"},
+    {"q0": {"B": 1.0}}, {"loops": "none"}, {"formulation": "magic"}, {"frame": "moon"}, {"max_step": -1.0},
 ])  # fmt: skip
 def test_bad_calls_are_input_errors(options):
     duration = options.pop("duration", 1.0)

@@ -13,7 +13,7 @@ SOURCE = ROOT / "src" / "madi"
 
 # the path data takes; a folder imports only from folders before it
 PATH = ["errors", "kernel", "spatial", "joints", "model", "signals", "topology", "dynamics", "forces", "engines",
-        "symbolic", "integrate", "system", "results", "pipeline", "papers", "bench", "cli"]  # fmt: skip
+        "symbolic", "integrate", "system", "results", "solver", "pipeline", "papers", "bench", "cli"]  # fmt: skip
 # each exception with its reason
 ALLOWED = {
     ("topology", "forces"): "names and parameters of the force elements, no kernel",

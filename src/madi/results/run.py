@@ -38,7 +38,7 @@ class Run:
         data = self.data
         if not isinstance(name, str):
             raise InputError(
-                f"signals have names, not {type(name).__name__}: for example {str(data['coordinate'].values[0])!r}"
+                f"signals have names, such as {str(data['coordinate'].values[0])!r}, not {type(name).__name__}s"
             )
         if name in data and data[name].dims == ("time",):
             return data[name].values, data[name].attrs.get("units", "")
@@ -96,9 +96,7 @@ class Run:
         """Write netCDF; the file appears under its name only when it is whole."""
         target = Path(path)
         if not target.parent.is_dir() or target.is_dir():
-            raise InputError(
-                f"{target}: cannot be written; the folder {target.parent} must exist, and no folder have that name"
-            )
+            raise InputError(f"{target}: cannot be written; its folder must exist, and it must not be one itself")
         data = self.data.assign_attrs({f"statistics_{name}": value for name, value in self.statistics.items()})
         handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
         os.close(handle)

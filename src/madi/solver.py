@@ -1,0 +1,192 @@
+"""One run: the arrays an integrator works on, and their way back to names."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.engines.entries import ENTRIES
+from madi.errors import InputError
+from madi.integrate.contract import (
+    ACCEPTED,
+    EVALUATIONS,
+    LOOP,
+    NEXT,
+    NOT_FINITE,
+    PAUSED,
+    REJECTED,
+    STEP,
+    STEP_TOO_SMALL,
+    TIME,
+    Method,
+)
+from madi.integrate.record import RECORD, RECORD_LOADS, record, record_loads
+from madi.system import Observation, System
+
+if TYPE_CHECKING:
+    from madi.results.run import Run
+
+
+def number(value: Any, what: str) -> float:
+    """A number, or an error that names the argument."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}={value!r}: give a number") from None
+
+
+def positive(value: Any, what: str) -> float:
+    """A time > 0, or an error that names the argument."""
+    seconds = number(value, what)
+    if not (np.isfinite(seconds) and seconds > 0):
+        raise InputError(f"{what}={value!r}: give a number of seconds > 0")
+    return seconds
+
+
+class Solver:
+    """One run: the arrays an integrator works on, and their way back to names."""
+
+    def __init__(
+        self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str, reactions: Sequence[str] = ()
+    ):
+        self.system, self.method, self.times, self.formulation = system, method, times, formulation
+        self.engine = system.engine(engine)
+        nq, nv = system.nq, system.nv
+        self.Q, self.V = np.zeros(len(times) * nq), np.zeros(len(times) * nv)
+        self.state = np.zeros(method.state(nq, nv))
+        self.count = np.zeros(8, dtype=np.int64)
+        self.option = np.zeros(6)
+        self.buffer = np.zeros(method.buffer(nq, nv))
+        self.wall = 0.0
+        self.spoiled: float | None = None  # first output time that is not finite
+        self.reactions = list(reactions)
+        self.driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
+        # all joints whose loads are needed: those asked for, then those that are driven
+        self.joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
+        self.numbers = [system._joint(name) for name in self.joints]
+        self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
+        self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
+
+    def options(self, rtol: float, atol: float, max_step: float | None, step: float | None, order: int, span: float) -> None:
+        """Tolerances and steps, checked."""
+        rtol, atol = number(rtol, "rtol"), number(atol, "atol")
+        if not (0 < rtol < 1) or not (0 < atol < np.inf):
+            raise InputError(f"rtol={rtol!r}, atol={atol!r}: give small positive numbers, for example 1e-8 and 1e-10")
+        if order not in (2, 3, 4, 5):
+            raise InputError(f"order={order!r}: give 2 to 5 (the first points are of fourth order)")
+        longest = span if max_step is None else positive(max_step, "max_step")
+        self.option[:] = rtol, atol, longest, 0.0, order, step or 0.0
+        self.state[:4] = 0.0, 0.0, 0.0, float(self.times[-1]) if self.method.adaptive and not step else span
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> None:
+        """The state at time zero."""
+        nq, nv = len(q), len(v)
+        at = self.method.first
+        self.state[at : at + nq] = q
+        self.state[at + nq : at + nq + nv] = np.where(self.system.layout.arrays.drive == -2, 0.0, v)
+        for callback, _, _ in self.system.frozen.signals.callbacks:
+            callback.error = None
+
+    def run(self, progress: bool | None) -> int:
+        """Integrate; returns the status. Pauses now and then to show progress and let Ctrl-C through."""
+        from madi.results.progress import Progress
+
+        system = self.system
+        if self.engine.name != "plain":
+            from madi.engines.jit import make_beside
+
+            make_beside(["observe"] if self.engine.name == "jit" else [], [(self.method.loop, LOOP), (record, RECORD)])
+        function, context = self.engine.function(self.formulation)
+        if self.joints:  # made while the helper is at work
+            self.engine.function("loads", self.request, self.loads_width)
+        loop = self.engine.loop(self.method.loop, LOOP)
+        arguments = (function, context, self.engine.model_argument, self.times, self.Q, self.V, self.state,
+                     self.count, self.option, self.buffer, len(self.times))  # fmt: skip
+        limit = 1000
+        with Progress(system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
+            while True:
+                began = clock.perf_counter()
+                status = int(loop(*arguments, limit))
+                took = max(clock.perf_counter() - began, 1e-6)
+                self.wall += took
+                if status != PAUSED:
+                    return status
+                bar.show(float(self.state[TIME]))
+                limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
+
+    def result(self) -> Run:
+        """Labelled results for as many outputs as were reached."""
+        from madi.results.label import label
+
+        system, n = self.system, int(self.count[NEXT])
+        nq, nv = system.nq, system.nv
+        forward, context = self.engine.function(self.formulation)
+        observe, observe_context = self.engine.function("observe")
+        times = np.ascontiguousarray(self.times[:n])
+        A = np.zeros(max(n, 1) * nv)
+        width = ENTRIES["observe"].out(nq, nv, len(system.bodies) + 1, len(system.forces))
+        rows = np.zeros((n, width))
+        self.engine.loop(record, RECORD)(
+            forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
+            nq, nv, width, n,
+        )  # fmt: skip
+        # a drive can be NaN while the integrated state is fine: such outputs are not results
+        bad = np.flatnonzero(~np.isfinite(rows[:, : nq + 2 * nv]).all(axis=1))
+        if len(bad):
+            self.spoiled = float(times[bad[0]])
+            n = int(bad[0])
+            times, rows = times[:n].copy(), rows[:n]
+        loads = self._loads(times, A, n) if self.joints else None
+        statistics = {
+            "method": self.method.name, "engine": self.engine.name, "formulation": self.formulation,
+            "evaluations": int(self.count[EVALUATIONS]), "steps": int(self.count[ACCEPTED]),
+            "rejected": int(self.count[REJECTED]), "last_step": float(self.state[STEP]), "wall_time": self.wall,
+        }  # fmt: skip
+        seen = Observation(system, rows)
+        return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics)
+
+    def _loads(self, times: np.ndarray, A: np.ndarray, n: int) -> np.ndarray:
+        nq, nv = self.system.nq, self.system.nv
+        width = self.loads_width
+        function, context = self.engine.function("loads", self.request, width)
+        x = np.concatenate([np.zeros(nv), self.request])
+        rows = np.zeros((n, width))
+        self.engine.loop(record_loads, RECORD_LOADS)(
+            function, context, times, self.Q, self.V, A, x, rows.reshape(-1), nq, nv, width, n
+        )
+        return rows
+
+    def explain(self, status: int) -> str:
+        """Why the run stopped: time, element, quantity, and what to do."""
+        from madi.results.diagnose import diagnose
+
+        at = self.method.first
+        nq, nv = self.system.nq, self.system.nv
+        q, v = self.state[at : at + nq], self.state[at + nq : at + nq + nv]
+        t = float(self.state[TIME])
+        where = f"model {self.system.name!r} stopped at t = {t:.6g} s after {int(self.count[ACCEPTED])} steps: "
+        kept = f" Outputs before it ({int(self.count[NEXT])}) are in error.run."
+        if status == STEP_TOO_SMALL:
+            return (
+                f"{where}the step fell below what numbers can resolve ({self.state[STEP]:.2g} s). Something is very stiff "
+                f"or jumps there: look at forces and springs that act at this time, or loosen rtol and atol.{kept}"
+            )
+        assert status == NOT_FINITE
+        return where + diagnose(self.system, t, float(self.state[STEP]), q.copy(), v.copy(), bool(self.option[5])) + kept
+
+    def explain_spoiled(self) -> str:
+        """Which drive is not finite, and from when on."""
+        t = self.spoiled or 0.0
+        seen = self.system.observe(self.system.q0, self.system.v0, t, engine="plain")
+        for c in self.driven:
+            place = int(self.system.layout.arrays.column_q[c])
+            if not np.isfinite([seen.q[0, place], seen.v[0, c], seen.a[0, c]]).all():
+                name = self.system.speeds[c]
+                return (
+                    f"model {self.system.name!r}: the drive of {name!r} is not finite at t = {t:.6g} s; check its function "
+                    "there. Outputs before it are in error.run."
+                )
+        return f"model {self.system.name!r}: the state is not finite at t = {t:.6g} s. Outputs before it are in error.run."
