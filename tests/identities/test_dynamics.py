@@ -16,10 +16,6 @@ def draw(seed, n=6, **options):
     return rng, m
 
 
-def condition(s, q):
-    return np.linalg.cond(s.mass_matrix(q))
-
-
 @given(seed=seeds, n=st.integers(1, 30), moving=st.booleans())
 def test_all_formulations_agree(seed, n, moving):
     rng, m = draw(seed, n, moving=moving, forces=True)
@@ -27,7 +23,7 @@ def test_all_formulations_agree(seed, n, moving):
     q, v, tau = random_state(rng, s)
     a = s.forward_dynamics(q, v, tau, formulation="recursive")
     for other in ("articulated", "velocity-transform"):
-        assert difference(s.forward_dynamics(q, v, tau, formulation=other), a) < max(1e-10, 1e-15 * condition(s, q))
+        assert difference(s.forward_dynamics(q, v, tau, formulation=other), a) < 1e-10
 
 
 @given(seed=seeds, moving=st.booleans())

@@ -1,4 +1,4 @@
-"""Random trees against Pinocchio: an engine that shares nothing with ours."""
+"""Random trees against Pinocchio, an engine of other authors; only the drawing of axes is shared."""
 
 import numpy as np
 import pytest
@@ -16,13 +16,11 @@ def compare(seed, n, moving, engine):
     peer = Peer(m, s)
     q, v, tau = random_state(rng, s)
     M = peer.mass_matrix(q)
-    # an acceleration can be no better than the mass matrix allows; random long chains of slides reach 1e5
-    bar = max(1e-9, 1e-14 * np.linalg.cond(M))
     assert difference(s.mass_matrix(q, engine=engine), M) < 1e-9
     assert difference(s.inverse_dynamics(q, v, tau, engine=engine), peer.inverse_dynamics(q, v, tau)) < 1e-9
     a = peer.forward_dynamics(q, v, tau)
     for formulation in ("recursive", "articulated", "velocity-transform"):
-        assert difference(s.forward_dynamics(q, v, tau, formulation=formulation, engine=engine), a) < bar, formulation
+        assert difference(s.forward_dynamics(q, v, tau, formulation=formulation, engine=engine), a) < 1e-9, formulation
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 60), moving=st.booleans())
@@ -40,3 +38,10 @@ def test_plain_agrees(n, moving):
 @pytest.mark.parametrize("moving", [False, True])
 def test_compiled_agrees(n, moving):
     compare(5 * n + moving, n, moving, "compiled")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["plain", "compiled"])
+@pytest.mark.parametrize("n", [30, 60])
+def test_large_trees_agree_in_the_other_engines_too(n, engine):
+    compare(n, n, n == 60, engine)

@@ -30,7 +30,7 @@ def papers(
     _known(names, list(EXPERIMENTS), "experiment")
     reports = {name: EXPERIMENTS[name](out) for name in names}
     if as_json:
-        print(json.dumps(reports, indent=2))
+        print(json.dumps(_no_nan(reports), indent=2))
         return
     for found in reports.values():
         show(found)
@@ -51,7 +51,7 @@ def bench(
     _known(names, list(BENCHMARKS), "benchmark")
     reports = {name: BENCHMARKS[name](quick) for name in names}
     if as_json:
-        print(json.dumps(reports, indent=2))
+        print(json.dumps(_no_nan(reports), indent=2))
         return
     for found in reports.values():
         show(found)
@@ -63,6 +63,15 @@ def version() -> None:
     from madi import __version__
 
     print(__version__)
+
+
+def _no_nan(value: Any) -> Any:
+    """JSON has no NaN: what was not measured is null."""
+    if isinstance(value, dict):
+        return {key: _no_nan(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_no_nan(entry) for entry in value]
+    return None if isinstance(value, float) and value != value else value
 
 
 def _known(names: list[str], known: list[str], what: str) -> None:
