@@ -60,31 +60,8 @@ def _unary(name: str, plain: Callable[[float], float]) -> Callable[[Any], Any]:
     return function
 
 
-UNARY: dict[str, Callable[[float], float]] = {
-    name: getattr(math, name)
-    for name in (
-        [
-            "sin",
-            "cos",
-            "tan",
-            "asin",
-            "acos",
-            "atan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "asinh",
-            "acosh",
-            "atanh",
-            "exp",
-            "log",
-            "sqrt",
-            "fabs",
-            "floor",
-            "ceil",
-        ]
-    )
-}
+_NAMES = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log sqrt fabs floor ceil"
+UNARY: dict[str, Callable[[float], float]] = {name: getattr(math, name) for name in _NAMES.split()}
 sin, cos, tan = (_unary(n, UNARY[n]) for n in ("sin", "cos", "tan"))
 asin, acos, atan = (_unary(n, UNARY[n]) for n in ("asin", "acos", "atan"))
 sinh, cosh, tanh = (_unary(n, UNARY[n]) for n in ("sinh", "cosh", "tanh"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,13 +28,7 @@ def papers(
     """
     from madi.papers import EXPERIMENTS
 
-    _known(names, list(EXPERIMENTS), "experiment")
-    reports = {name: EXPERIMENTS[name](out) for name in names}
-    if as_json:
-        print(json.dumps(_no_nan(reports), indent=2))
-        return
-    for found in reports.values():
-        show(found)
+    _report(names, EXPERIMENTS, "experiment", out, as_json)
 
 
 @app.command()
@@ -48,13 +43,7 @@ def bench(
     """
     from madi.bench import BENCHMARKS
 
-    _known(names, list(BENCHMARKS), "benchmark")
-    reports = {name: BENCHMARKS[name](quick) for name in names}
-    if as_json:
-        print(json.dumps(_no_nan(reports), indent=2))
-        return
-    for found in reports.values():
-        show(found)
+    _report(names, BENCHMARKS, "benchmark", quick, as_json)
 
 
 @app.command()
@@ -74,10 +63,17 @@ def _no_nan(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
-def _known(names: list[str], known: list[str], what: str) -> None:
+def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: str, option: Any, as_json: bool) -> None:
+    """Run what was asked for and show the reports."""
     for name in names:
         if name not in known:
             raise typer.BadParameter(f"there is no {what} {name!r}; there are: {', '.join(known)}")
+    reports = {name: known[name](option) for name in names}
+    if as_json:
+        print(json.dumps(_no_nan(reports), indent=2))
+        return
+    for found in reports.values():
+        show(found)
 
 
 def show(report: dict[str, Any]) -> None:

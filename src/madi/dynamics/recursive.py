@@ -37,19 +37,29 @@ def body_terms(model, work, i):
 @kernel
 def composites(model, work):
     """K, W of every subtree and U_c = K B_c of every column."""
-    K, W = work.K, work.W
-    n = model.n
-    for i in range(1, n):
+    W = work.W
+    for i in range(1, model.n):
         body_terms(model, work, i)
+    composite_inertias(model, work)
+    for i in range(model.n - 1, 0, -1):
+        p = model.parent[i]
+        if p > 0:
+            for j in range(6):
+                W[p, j] = W[p, j] + W[i, j]
+
+
+@kernel
+def composite_inertias(model, work):
+    """K of every subtree from the bodies' own inertias, and U_c = K B_c."""
+    K = work.K
+    for i in range(1, model.n):
         for j in range(10):
             K[i, j] = work.inertia[i, j]
-    for i in range(n - 1, 0, -1):
+    for i in range(model.n - 1, 0, -1):
         p = model.parent[i]
         if p > 0:
             for j in range(10):
                 K[p, j] = K[p, j] + K[i, j]
-            for j in range(6):
-                W[p, j] = W[p, j] + W[i, j]
         composite_columns(model, work, i)
 
 
@@ -66,18 +76,10 @@ def composite_columns(model, work, i):
 @kernel
 def mass_matrix(model, work):
     """M, full, from positions only: M_cj = B_j^T K_c B_c for j on the path of c."""
-    K, M = work.K, work.M
-    n, nv = model.n, model.nv
-    for i in range(1, n):
+    M, nv = work.M, model.nv
+    for i in range(1, model.n):
         body_inertia(model, work, i)
-        for j in range(10):
-            K[i, j] = work.inertia[i, j]
-    for i in range(n - 1, 0, -1):
-        p = model.parent[i]
-        if p > 0:
-            for j in range(10):
-                K[p, j] = K[p, j] + K[i, j]
-        composite_columns(model, work, i)
+    composite_inertias(model, work)
     for c in range(nv):
         for j in range(nv):
             M[c * nv + j] = 0.0

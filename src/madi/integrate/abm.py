@@ -44,6 +44,7 @@ from madi.integrate.contract import (
     derivative,
     derivative_here,
     error_norm,
+    first_outputs,
     first_step,
     hermite_outputs,
     scales,
@@ -187,9 +188,7 @@ def loop(function, context, model, times, Q, V, state, count, option, buffer, n_
         count[SINCE] = 0
         remember(state, past, POINTS, state[TIME], q, d, nq, n)
         count[STORED] = 1
-        while count[NEXT] < n_times and times[count[NEXT]] <= state[TIME]:
-            write(model, count[NEXT], q, v, Q, V)
-            count[NEXT] += 1
+        first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
         if not all_finite(d, n):
             return NOT_FINITE
     while count[NEXT] < n_times:

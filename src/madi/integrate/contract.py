@@ -91,6 +91,14 @@ def write(model, k, q, v, Q, V):
 
 
 @kernel
+def first_outputs(model, times, n_times, count, t, q, v, Q, V):
+    """Outputs wanted at the start itself."""
+    while count[NEXT] < n_times and times[count[NEXT]] <= t:
+        write(model, count[NEXT], q, v, Q, V)
+        count[NEXT] += 1
+
+
+@kernel
 def hermite_outputs(model, times, n_times, count, t0, h, q0, x0, d0, x1, d1, q1, Q, V, scratch):
     """Write all outputs up to t0 + h: the end itself, or a cubic through both ends of x and x' in between."""
     nv = model.nv

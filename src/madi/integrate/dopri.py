@@ -30,6 +30,7 @@ from madi.integrate.contract import (
     derivative,
     derivative_here,
     error_norm,
+    first_outputs,
     first_step,
     scales,
     start_step,
@@ -100,9 +101,7 @@ def loop(function, context, model, times, Q, V, state, count, option, buffer, n_
         count[EVALUATIONS] += 2
         state[STEP] = min(h, option[MAX_STEP])
         state[4] = 1e-4
-        while count[NEXT] < n_times and times[count[NEXT]] <= state[TIME]:
-            write(model, count[NEXT], q, v, Q, V)
-            count[NEXT] += 1
+        first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
         if not all_finite(d, n):
             return NOT_FINITE
     while count[NEXT] < n_times:

@@ -19,9 +19,9 @@ from madi.integrate.contract import (
     all_finite,
     derivative,
     derivative_here,
+    first_outputs,
     hermite_outputs,
     start_step,
-    write,
 )
 from madi.joints.dispatch import retract
 from madi.kernel import as_model, kernel, view1
@@ -69,9 +69,7 @@ def loop(function, context, model, times, Q, V, state, count, option, buffer, n_
         count[STARTED] = 1
         derivative_here(function, context, model, state[TIME], q, v, d, scratch)
         count[EVALUATIONS] += 1
-        while count[NEXT] < n_times and times[count[NEXT]] <= state[TIME]:
-            write(model, count[NEXT], q, v, Q, V)
-            count[NEXT] += 1
+        first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
     while count[NEXT] < n_times:
         if limit <= 0:
             return PAUSED

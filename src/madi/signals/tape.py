@@ -9,52 +9,11 @@ from __future__ import annotations
 from madi import kernel as k
 from madi.kernel import kernel
 
-NAMES = [
-    "const",
-    "time",
-    "q",
-    "v",
-    "output",
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "neg",
-    "sqrt",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "exp",
-    "log",
-    "pow",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "fabs",
-    "floor",
-    "ceil",
-    "lt",
-    "le",
-    "eq",
-    "ne",
-    "not",
-    "and",
-    "or",
-    "if_else_zero",
-    "fmin",
-    "fmax",
-    "sign",
-    "copysign",
-    "fmod",
-    "inv",
-]
+_NAMES = (
+    "const time q v output add sub mul div neg sqrt sin cos tan asin acos atan atan2 exp log pow sinh cosh tanh asinh "
+    "acosh atanh fabs floor ceil lt le eq ne not and or if_else_zero fmin fmax sign copysign fmod inv"
+)
+NAMES = _NAMES.split()
 OPS: dict[str, int] = {name: code for code, name in enumerate(NAMES)}
 
 (

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 
 from madi.errors import TraceError
-from madi.kernel import Symbolic
+from madi.kernel import UNARY, Symbolic
 
 Operand = Any
 
@@ -168,26 +168,7 @@ def _method(function: Callable[[Any], Any]) -> Callable[[Sym], Sym]:
     return lambda self: Sym(function(self.sx))
 
 
-for _name in [
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "exp",
-    "log",
-    "sqrt",
-    "fabs",
-    "floor",
-    "ceil",
-]:
+for _name in UNARY:
     setattr(Sym, _name, _method(getattr(ca, _name)))
 for _numpy, _name in {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
                       "arctanh": "atanh", "absolute": "fabs"}.items():  # fmt: skip
