@@ -36,6 +36,7 @@ def simulate(
     rtol: float = 1e-6,
     atol: float | None = None,
     max_step: float | None = None,
+    first_step: float | None = None,
     order: int = 4,
     reactions: Sequence[str] = (),
     q0: Any = None,
@@ -44,8 +45,8 @@ def simulate(
 ) -> Run:
     """Simulate a model for `duration` seconds.
 
-    `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step; "abm" with a step is of fixed
-    step and order). Default: "rk4" if a step is given, else "dopri". `atol` None: a hundredth of rtol.
+    `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step, first_step; "abm" with a step is
+    of fixed step and order). Default: "rk4" if a step is given, else "dopri". `atol` None: a hundredth of rtol.
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
     `reactions`: joints whose loads are recorded. `q0`, `v0`: the start, all numbers or {name: value}; default the joints'.
     `progress`: a bar on the terminal; default on long runs. `engine`: "auto" takes C made for this model where it is there
@@ -71,7 +72,7 @@ def simulate(
     outputs = _times(times, span, step, chosen)
     form = system.formulation(formulation)
     solver = Solver(system, chosen, outputs, _engine(system, engine, form, span, step), form, list(dict.fromkeys(reactions)))
-    solver.options(rtol, 0.01 * number(rtol, "rtol") if atol is None else atol, max_step, step, order, span)
+    solver.options(rtol, 0.01 * number(rtol, "rtol") if atol is None else atol, max_step, first_step, step, order, span)
     solver.start(
         system._coordinates(_start(q0, system.coordinates, system.q0, "q0"), "q0"),
         system._vector(_start(v0, system.speeds, system.v0, "v0"), system.nv, "v0"),

@@ -70,7 +70,16 @@ class Solver:
         self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
         self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
 
-    def options(self, rtol: float, atol: float, max_step: float | None, step: float | None, order: int, span: float) -> None:
+    def options(
+        self,
+        rtol: float,
+        atol: float,
+        max_step: float | None,
+        first_step: float | None,
+        step: float | None,
+        order: int,
+        span: float,
+    ) -> None:  # fmt: skip
         """Tolerances and steps, checked."""
         rtol, atol = number(rtol, "rtol"), number(atol, "atol")
         if not (0 < rtol < 1) or not (0 < atol < np.inf):
@@ -78,7 +87,8 @@ class Solver:
         if order not in (2, 3, 4, 5):
             raise InputError(f"order={order!r}: give 2 to 5 (the first points are of fourth order)")
         longest = span if max_step is None else positive(max_step, "max_step")
-        self.option[:] = rtol, atol, longest, 0.0, order, step or 0.0
+        first = 0.0 if first_step is None else positive(first_step, "first_step")
+        self.option[:] = rtol, atol, longest, first, order, step or 0.0
         self.state[:4] = 0.0, 0.0, 0.0, float(self.times[-1]) if self.method.adaptive and not step else span
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from madi.dynamics.recursive import composite_inertias
 from madi.engines.entries import ENTRIES, FORMULATIONS
 from madi.errors import EngineError, Finding, InputError, ModelError, RunError, TraceError
 from madi.joints import KINDS
@@ -46,15 +47,15 @@ class System:
 
     def _refuse_singular_mass(self) -> None:
         """A freedom without inertia, at the start, has no acceleration: a point mass turning about itself, say."""
-        free = self.layout.arrays.drive == -1
-        M = self.mass_matrix(self.q0, engine="plain")[np.ix_(free, free)]
-        size = np.sqrt(np.maximum(np.diag(M), 0.0))
-        names = [name for name, is_free in zip(self.speeds, free, strict=True) if is_free]
-        without = [name for name, s in zip(names, size, strict=True) if s <= 1e-12 * np.max(size, initial=0.0)]
-        if not without and len(M):
-            values, vectors = np.linalg.eigh(M / np.outer(size, size))
-            if values[0] < 1e-14:
-                without = [names[int(np.argmax(np.abs(vectors[:, 0])))]]
+        engine, model = self.engine("plain"), self.layout.arrays
+        engine.evaluate("articulated", 0.0, self.q0, np.zeros(self.nv), np.zeros(self.nv), self.nv)
+        work = engine.work
+        composite_inertias(model, work)
+        with np.errstate(all="ignore"):
+            left = 1.0 / work.T[:, 0]  # inertia of a column with all others free, against the same with all others held
+            held = np.sum(work.B * work.U, axis=1)
+            nothing = (model.drive == -1) & ((held <= 0.0) | (left <= 1e-13 * held))
+        without = [name for name, empty in zip(self.speeds, nothing, strict=True) if empty]
         if without:
             raise ModelError(
                 self.name,

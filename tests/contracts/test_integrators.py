@@ -88,7 +88,7 @@ def test_a_paused_run_equals_an_unbroken_one(name, reference):
     results = []
     for limit in (10**6, 7):
         solver = Solver(s, METHODS[name], np.linspace(0, 0.5, 11), "jit", "recursive")
-        solver.options(1e-7, 1e-9, None, 1e-3 if name in ("rk4", "ab3") else None, 4, 0.5)
+        solver.options(1e-7, 1e-9, None, None, 1e-3 if name in ("rk4", "ab3") else None, 4, 0.5)
         solver.start(s.q0, v0)
         loop, (function, context) = solver.engine.loop(METHODS[name].loop, LOOP), solver.engine.function("recursive")
         while loop(function, context, solver.engine.model_argument, solver.times, solver.Q, solver.V, solver.state,
@@ -133,3 +133,11 @@ def test_a_last_step_of_another_length_and_counters():
     assert run.statistics["steps"] == 34
     assert run.statistics["evaluations"] == 4 * 34 + 1
     assert run["A"][-1] == pytest.approx(np.cos(2.0), abs=1e-6)
+
+
+def test_first_step_is_taken_as_given(reference):
+    s, v0, exact = reference
+    slow, long_start = final(s, v0, method="dopri", rtol=1e-8, first_step=1e-9)
+    _, free_start = final(s, v0, method="dopri", rtol=1e-8)
+    assert long_start.statistics["steps"] > free_start.statistics["steps"] + 5
+    assert np.max(np.abs(slow - exact)) < 1e-5
