@@ -192,7 +192,7 @@ for _function, _kind in ((k.as_model, MODEL), (k.as_work, WORK)):
 
 def view_at(address, dtype):  # type: ignore[no-untyped-def]
     """A one-dimensional view of what is at an address (in jitted code only)."""
-    raise NotImplementedError
+    raise RuntimeError("inside jitted code only")
 
 
 def address(array: Any) -> int:

@@ -92,6 +92,19 @@ def local_bias(code, q, k, v, l, b):
         planar.bias(q, k, v, l, b)
 
 
+@kernel
+def drawn_subspace(code, pitch, q, R, p, S):
+    """Rows of S at the coordinates q of one joint, of any type: what it allows, seen from F."""
+    if code <= SCREW:
+        for c in range(6):
+            for j in range(6):
+                S[c, j] = 0.0
+        _, _, S[0, 5], S[0, 2] = axis_motion(code, q[0], pitch)
+    else:
+        local_pose(code, q, 0, R, p)
+        local_subspace(code, q, 0, R, p, S)
+
+
 @inline
 def has_bias(code):
     """Whether S° v can be other than zero."""

@@ -12,6 +12,7 @@ KIND = JointKind(
     speeds=("vx", "vy", "vz", "wx", "wy", "wz"),
     units=("m", "m", "m", "1", "1", "1", "1"),
     speed_units=("m/s",) * 3 + ("rad/s",) * 3,
+    axes=0,
     quaternion=3,
 )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 class JointKind:
     """Name, integer code, weight in the graph (P0), and the names and units of its coordinates and speeds.
 
+    `axes`: how many directions its drawing takes: none (its frame is the child's), one (its z) or two (its z, then its x).
     `quaternion` is where in the joint's coordinates a unit quaternion starts, or None. Where there is none, speeds are
     the rates of the coordinates.
     """
@@ -20,6 +21,7 @@ class JointKind:
     speeds: tuple[str, ...]
     units: tuple[str, ...]
     speed_units: tuple[str, ...] = ()
+    axes: int = 1
     quaternion: int | None = None
 
     @property

@@ -12,6 +12,7 @@ KIND = JointKind(
     speeds=("wx", "wy", "wz"),
     units=("1", "1", "1", "1"),
     speed_units=("rad/s",) * 3,
+    axes=0,
     quaternion=0,
 )
 

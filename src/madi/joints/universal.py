@@ -4,7 +4,13 @@ from madi.joints.kind import JointKind
 from madi.kernel import kernel, sincos
 
 KIND = JointKind(
-    "universal", code=5, weight=2.1, coordinates=("angle1", "angle2"), speeds=("angle1", "angle2"), units=("rad", "rad")
+    "universal",
+    code=5,
+    weight=2.1,
+    coordinates=("angle1", "angle2"),
+    speeds=("angle1", "angle2"),
+    units=("rad", "rad"),
+    axes=2,
 )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from madi.errors import Finding, InputError
 from madi.joints import KINDS
+from madi.joints.dispatch import drawn_subspace
 from madi.model.elements import Body, Joint, body_name, joint_name
-from madi.spatial.rotation import as_rotation
+from madi.spatial.rotation import as_rotation, frame_with_z
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -139,7 +140,7 @@ def _joints(model: Model) -> Iterator[Finding]:
         elif all(isinstance(end, str) and end in known for end in ends):
             pairs.setdefault(frozenset(map(str, ends)), []).append(joint)
         if joint.at is None:
-            if joint.kind not in ("fixed", "free"):
+            if KINDS[joint.kind].nv not in (0, 6):
                 yield Finding(where, "has no point", "Give at=(x, y, z), global, in the reference pose")
         elif numbers(joint.at, 3) is None:
             yield Finding(where, f"at={joint.at!r} is not three finite numbers", "Give at=(x, y, z) in metres")
@@ -176,7 +177,7 @@ def _closest(name: str, known: set[str]) -> str:
 
 
 def _axes(joint: Joint, where: str) -> Iterator[Finding]:
-    wanted = {"universal": 2, "spherical": 0, "fixed": 0, "free": 0}.get(joint.kind, 1)
+    wanted = KINDS[joint.kind].axes
     if len(joint.axes) != wanted:
         yield Finding(where, f"{len(joint.axes)} axes are given", f"A {joint.kind} joint takes {wanted}")
         return
@@ -186,7 +187,7 @@ def _axes(joint: Joint, where: str) -> Iterator[Finding]:
             yield Finding(where, f"axis {given!r} is not three finite numbers", "Give a direction such as (0, 1, 0)")
         elif np.linalg.norm(axis) < 1e-12:
             yield Finding(where, "the axis is zero", "Give a direction such as (0, 1, 0); its length does not matter")
-    if joint.kind == "universal" and all(a is not None and np.linalg.norm(a) > 1e-12 for a in axes):
+    if wanted == 2 and all(a is not None and np.linalg.norm(a) > 1e-12 for a in axes):
         a, b = axes
         if abs(np.dot(a, b)) > 1e-6 * np.linalg.norm(a) * np.linalg.norm(b):  # type: ignore[arg-type]
             yield Finding(
@@ -225,36 +226,19 @@ def _contradiction(pair: list[str], joints: list[Joint]) -> Iterator[Finding]:
 
 def _freedom(joint: Joint) -> np.ndarray | None:
     """Columns (v, w) about the global origin of the motions the joint allows in the reference pose."""
-    kind, at = joint.kind, numbers(joint.at, 3)
-    if kind in ("fixed", "free"):
-        return np.zeros((6, 0)) if kind == "fixed" else np.eye(6)
-    if at is None or any(numbers(axis, 3) is None for axis in joint.axes):
+    kind, at = KINDS[joint.kind], numbers(joint.at, 3)
+    axes = [numbers(axis, 3) for axis in joint.axes]
+    if kind.nv == 0 or kind.nv == 6:
+        return np.eye(6)[:, : kind.nv]
+    if at is None or len(axes) != kind.axes or any(axis is None or not np.any(axis) for axis in axes):
         return None
-    axes = [np.asarray(axis, float) / max(float(np.linalg.norm(axis)), 1e-300) for axis in joint.axes]
-
-    def turn(e: np.ndarray) -> np.ndarray:
-        return np.concatenate([np.cross(at, e), e])
-
-    def slide(e: np.ndarray) -> np.ndarray:
-        return np.concatenate([e, np.zeros(3)])
-
-    if kind == "revolute":
-        columns = [turn(axes[0])]
-    elif kind == "prismatic":
-        columns = [slide(axes[0])]
-    elif kind == "screw":
-        columns = [turn(axes[0]) + float(joint.pitch) / (2 * np.pi) * slide(axes[0])]
-    elif kind == "cylindrical":
-        columns = [slide(axes[0]), turn(axes[0])]
-    elif kind == "universal":
-        columns = [turn(axes[0]), turn(axes[1])]
-    elif kind == "spherical":
-        columns = [turn(e) for e in np.eye(3)]
-    else:
-        normal = axes[0]
-        plane = np.linalg.svd(normal[None, :])[2][1:]
-        columns = [slide(plane[0]), slide(plane[1]), turn(normal)]
-    return np.column_stack(columns)
+    frame = frame_with_z(axes[0], axes[1] if kind.axes == 2 else None) if axes else np.eye(3)  # type: ignore[arg-type]
+    q, S = np.zeros(kind.nq), np.zeros((6, 6))
+    if kind.quaternion is not None:
+        q[kind.quaternion] = 1.0
+    drawn_subspace(kind.code, float(joint.pitch) / (2 * np.pi), q, np.eye(3), np.zeros(3), S)
+    v, w = S[: kind.nv, :3] @ frame.T, S[: kind.nv, 3:] @ frame.T
+    return np.hstack([v + np.cross(at, w), w]).T
 
 
 def _intersection(a: np.ndarray, b: np.ndarray) -> np.ndarray:

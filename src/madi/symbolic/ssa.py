@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import casadi as ca
 
+from madi.errors import TraceError
+
 
 class Instruction(NamedTuple):
     """`op` by name; a, b are earlier instructions, or (input, element) and (output, element)."""
@@ -56,7 +58,7 @@ def instructions(function: ca.Function) -> list[Instruction]:
         elif op in _BINARY:
             made = Instruction(_BINARY[op], slot[i[0]], slot[i[1]])
         else:
-            raise NotImplementedError(f"CasADi operation {op} has no translation")
+            raise TraceError(f"CasADi operation {op} has no translation into a tape or C")
         result.append(made)
         slot[o[0]] = len(result) - 1
     return result

@@ -69,13 +69,13 @@ class Frozen:
 def joint_frame(joint: Joint, child: Body, reverse: bool) -> Frame:
     """Frame F of a joint in the reference pose."""
     at = np.asarray(child.position if joint.at is None else joint.at, dtype=float)
-    kind = joint.kind
-    if kind in ("spherical", "free", "fixed"):
+    kind = KINDS[joint.kind]
+    if kind.axes == 0:
         return Frame(as_rotation(child.orientation, joint.name), at)
     axes = [np.asarray(axis, dtype=float) for axis in joint.axes]
-    x = axes[1] if kind == "universal" else joint.x_axis
+    x = axes[1] if kind.axes == 2 else joint.x_axis
     R = frame_with_z(axes[0], x)
-    if reverse and KINDS[kind].code <= SCREW:
+    if reverse and kind.code <= SCREW:
         R = R @ FLIP + 0.0
     return Frame(R, at)
 
