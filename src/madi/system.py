@@ -71,12 +71,12 @@ class System:
 
     # ---- names and counts -------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def nq(self) -> int:
         """Number of joint coordinates."""
         return self.layout.header("nq")
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Number of speeds (degrees of freedom of the tree)."""
         return self.layout.header("nv")
@@ -202,14 +202,18 @@ class System:
     def formulation(self, name: str | None = None) -> str:
         """The formulation asked for, or the fastest for this size."""
         if name is None or name == "auto":
-            depth = np.zeros(self.nv)
-            for c, parent in enumerate(self.layout.arrays.column_parent):
-                depth[c] = 1 if parent < 0 else depth[parent] + 1
-            # multiplications beyond what both do: M and its factorisation, against the articulated inertias
-            return "recursive" if np.sum(6 * depth + depth**2 / 2) < 60 * self.nv else "articulated"
+            return self._fastest_formulation
         if name not in FORMULATIONS:
             raise InputError(f"formulation={name!r}: choose one of {', '.join(FORMULATIONS)}")
         return name
+
+    @cached_property
+    def _fastest_formulation(self) -> str:
+        """By the multiplications beyond what both do: M and its factorisation, against the articulated inertias."""
+        depth = np.zeros(self.nv)
+        for c, parent in enumerate(self.layout.arrays.column_parent):
+            depth[c] = 1 if parent < 0 else depth[parent] + 1
+        return "recursive" if np.sum(6 * depth + depth**2 / 2) < 60 * self.nv else "articulated"
 
     def _vector(self, value: Any, count: int, what: str) -> np.ndarray:
         if value is None:
@@ -220,7 +224,7 @@ class System:
             raise InputError(f"{what}={value!r}: {count} numbers are needed") from None
         if array.shape != (count,):
             raise InputError(f"{what}: {count} numbers are needed, shape {array.shape} given (see s.coordinates, s.speeds)")
-        if not np.all(np.isfinite(array)):
+        if not np.isfinite(array).all():
             raise InputError(f"{what}: number {int(np.argmin(np.isfinite(array)))} is not finite")
         return array
 

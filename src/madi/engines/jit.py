@@ -74,6 +74,12 @@ def entry_function(entry: str) -> Any:
 
 
 @cache
+def entry_callable(entry: str) -> Any:
+    """The same for calls from Python; Numba would make the wrapper anew for every call."""
+    return entry_function(entry).ctypes
+
+
+@cache
 def loop_function(kernel: Callable[..., Any], arguments: str) -> Any:
     """An integrator's loop (or another around system functions), compiled."""
     name = _loop_name(kernel)
@@ -147,7 +153,7 @@ class JitEngine:
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
         out = np.zeros(size)
-        entry_function(entry).ctypes(t, *(a.ctypes.data for a in (q, v, x, out, self.context)))
+        entry_callable(entry)(t, *(a.ctypes.data for a in (q, v, x, out, self.context)))
         return out
 
     def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> tuple[Any, np.ndarray]:
