@@ -172,7 +172,7 @@ def test_untraceable_drive_says_what_to_use():
 @pytest.mark.parametrize("options", [
     {"duration": -1}, {"duration": np.nan}, {"step": 0.0}, {"method": "euler"}, {"engine": "gpu"}, {"times": [2.0, 1.0]},
     {"times": [0.0, 99.0]}, {"rtol": 2.0}, {"method": "rk4"}, {"method": "dopri", "step": 0.1}, {"q0": [1, 2]},
-    {"reactions": ["nothing"]}, {"duration": "ten"}, {"times": "abc"}, {"rtol": "a"},
+    {"reactions": ["nothing"]}, {"duration": "ten"}, {"step": "short"}, {"times": "abc"}, {"rtol": "a"},
     {"q0": {"B": 1.0}}, {"loops": "none"}, {"formulation": "magic"}, {"frame": "moon"}, {"max_step": -1.0},
 ])  # fmt: skip
 def test_bad_calls_are_input_errors(options):
@@ -356,8 +356,11 @@ def test_ctrl_c_keeps_what_was_computed():
         return (0.0, 0.0, 0.0)
 
     m.force("f", "bob", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         madi.simulate(m, 1.0, step=0.01, engine="jit")
+    kept = caught.value.run.data
+    assert kept["time"].values[-1] == pytest.approx(0.5)
+    assert np.all(np.isfinite(kept["q"].values))
 
 
 def test_loops_are_refused_by_every_equation():

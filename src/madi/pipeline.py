@@ -67,6 +67,7 @@ def simulate(
         raise InputError(
             f"model {system.name!r} cannot move: no joint leaves a freedom. s.reactions(...) gives its static loads"
         )
+    step = None if step is None else positive(step, "step")
     chosen = _method(method, step)
     span = positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
@@ -108,10 +109,8 @@ def _method(name: str | None, step: float | None) -> Method:
     method = METHODS[name]
     if step is None and not method.adaptive:
         raise InputError(f"method={name!r} needs a step, for example step=1e-3")
-    if step is not None:
-        positive(step, "step")
-        if method.adaptive and not method.fixed_too:
-            raise InputError(f"method={name!r} chooses its own steps: give rtol and atol, or max_step, instead of step")
+    if step is not None and method.adaptive and not method.fixed_too:
+        raise InputError(f"method={name!r} chooses its own steps: give rtol and atol, or max_step, instead of step")
     return method
 
 

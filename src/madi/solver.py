@@ -79,7 +79,7 @@ class Solver:
         step: float | None,
         order: int,
         span: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Tolerances and steps, checked."""
         rtol, atol = number(rtol, "rtol"), number(atol, "atol")
         if not (0 < rtol < 1) or not (0 < atol < np.inf):
@@ -123,9 +123,17 @@ class Solver:
                 took = max(clock.perf_counter() - began, 1e-6)
                 self.wall += took
                 if status != PAUSED:
+                    self._let_interrupt_through()
                     return status
                 bar.show(float(self.state[TIME]))
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
+
+    def _let_interrupt_through(self) -> None:
+        """Ctrl-C that fell into a user's function could not pass through machine code: it goes on from here."""
+        for callback, _, _ in self.system.frozen.signals.callbacks:
+            if isinstance(callback.error, KeyboardInterrupt):
+                error, callback.error = callback.error, None
+                raise error
 
     def result(self) -> Run:
         """Labelled results for as many outputs as were reached."""

@@ -63,18 +63,22 @@ def test_power_balance(seed, moving):
     s = m.build()
     q, v, tau = random_state(rng, s)
     a = s.forward_dynamics(q, v, tau)
-    h = 1e-5
-
-    def energy(k):
-        theta = k * h * v + 0.5 * (k * h) ** 2 * (a + chart_bias(s, q, v))
-        return s.energy(moved(s, q, theta), v + k * h * a)["total"]
-
-    rate = (8 * (energy(1) - energy(-1)) - (energy(2) - energy(-2))) / (12 * h)
+    rate = rate_along(s, q, v, a, lambda q, v: s.energy(q, v)["total"])
     powers = s.powers(q, v)
     expected = tau @ v - sum(p["dissipated"] for p in powers.values())
     expected += sum(powers[name]["power"] for name in ("f", "t", "jt") if name in powers)
     scale = abs(rate) + sum(abs(p["power"]) for p in powers.values()) + abs(tau) @ abs(v)
     assert abs(rate - expected) < 1e-6 * scale
+
+
+def rate_along(s, q, v, a, function, h=1e-5):
+    """d/dt of a function of (q, v) along the motion, by fourth-order differences."""
+
+    def at(k):
+        theta = k * h * v + 0.5 * (k * h) ** 2 * (a + chart_bias(s, q, v))
+        return function(moved(s, q, theta), v + k * h * a)
+
+    return (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h)
 
 
 def chart_bias(s, q, v):
@@ -152,13 +156,7 @@ def test_momentum_balance(seed, moving):
     s = m.build()
     q, v, tau = random_state(rng, s)
     a = s.forward_dynamics(q, v, tau)
-    h = 1e-5
-
-    def momentum(k):
-        theta = k * h * v + 0.5 * (k * h) ** 2 * (a + chart_bias(s, q, v))
-        return s.momentum(moved(s, q, theta), v + k * h * a)[:3]
-
-    rate = (8 * (momentum(1) - momentum(-1)) - (momentum(2) - momentum(-2))) / (12 * h)
+    rate = rate_along(s, q, v, a, lambda q, v: s.momentum(q, v)[:3])
     force = sum(b.mass for b in m.bodies) * np.asarray(m.gravity)
     joints = {j.name: j for j in m.joints}
     held = s.reactions(q, v, a=a, joints=[j for _, parent, j in s.tree if parent == "ground"])
@@ -182,11 +180,5 @@ def test_velocity_transformation(seed, moving):
         blocks[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = drawn[name].mass * np.eye(3)
         blocks[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = A @ drawn[name].inertia @ A.T
     assert difference(B.T @ blocks @ B, s.mass_matrix(q)) < 1e-10
-    h = 1e-5
-
-    def velocities(k):
-        theta = k * h * v + 0.5 * (k * h) ** 2 * (a + chart_bias(s, q, v))
-        return s.velocity_transformation(moved(s, q, theta), v)[0] @ (v + k * h * a)
-
-    rate = (8 * (velocities(1) - velocities(-1)) - (velocities(2) - velocities(-2))) / (12 * h)
+    rate = rate_along(s, q, v, a, lambda q, v: s.velocity_transformation(q, v)[0] @ v)
     assert difference(B @ a + bias, rate) < 1e-6

@@ -21,8 +21,3 @@ def subspace(q, k, R, p, S):
     """A slide and a turn, both constant."""
     S[0, 2] = 1.0
     S[1, 5] = 1.0
-
-
-@kernel
-def bias(q, k, v, l, b):
-    """The columns are constant."""

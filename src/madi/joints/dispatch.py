@@ -1,9 +1,11 @@
 """The only place that asks which type a joint is.
 
 A joint connects frame F on the drawn parent to a frame on the drawn child; the joint files give, in F's axes and about
-F's origin, the pose `(R, p)` of the child's frame, the columns `S` of the relative motion and `S° v`, the part of their
-rate that an observer on F sees. The tree may walk the joint against its drawn direction (`reverse`): then F sits on the
-tree's child, the pose is inverted and the columns change sign. Along either direction, with `Y` of the tree's parent,
+F's origin, the pose `(R, p)` of the child's frame, the columns `S` of the relative motion and, where it is not zero, `S° v`,
+the part of their rate that an observer on F sees (constant columns have none; nor have those of a ball or a free body,
+which are constant in the child: A w~ w = 0). The tree may walk the joint against its drawn direction (`reverse`): then F
+sits on the tree's child, the pose is inverted and the columns change sign. Along either direction, with `Y` of the
+tree's parent,
 
     B = ± X_F S,    D = Y x (B v) ± X_F (S° v)                                                       (P1 eqs. 6-9).
 

@@ -13,13 +13,3 @@ def pose(q, k, R, p):
         for j in range(3):
             R[i, j] = 1.0 if i == j else 0.0
         p[i] = 0.0
-
-
-@kernel
-def subspace(q, k, R, p, S):
-    """No column."""
-
-
-@kernel
-def bias(q, k, v, l, b):
-    """Nothing."""

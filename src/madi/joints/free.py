@@ -34,8 +34,3 @@ def subspace(q, k, R, p, S):
         S[3 + c, 0] = p[1] * R[2, c] - p[2] * R[1, c]
         S[3 + c, 1] = p[2] * R[0, c] - p[0] * R[2, c]
         S[3 + c, 2] = p[0] * R[1, c] - p[1] * R[0, c]
-
-
-@kernel
-def bias(q, k, v, l, b):
-    """The columns are constant in the child's frame: w x v + v x w = 0."""

@@ -30,8 +30,3 @@ def subspace(q, k, R, p, S):
     for c in range(3):
         for j in range(3):
             S[c, 3 + j] = R[j, c]
-
-
-@kernel
-def bias(q, k, v, l, b):
-    """A' w = A w~ w = 0."""

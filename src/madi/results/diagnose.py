@@ -15,8 +15,6 @@ def diagnose(system: System, t: float, step: float, q: np.ndarray, v: np.ndarray
     for callback, _, _ in system.frozen.signals.callbacks:
         if callback.error is not None:
             error, callback.error = callback.error, None
-            if isinstance(error, KeyboardInterrupt):
-                raise error
             return f"the function of {callback.name} raised {type(error).__name__}: {error}."
     a = np.zeros(system.nv)
     for later in (0.0, 0.5 * step, step):

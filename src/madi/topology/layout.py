@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from madi.kernel import kernel, view1, view2, view3
+from madi.kernel import view1, view2, view3
 
 
 class Arrays(NamedTuple):
@@ -158,7 +158,6 @@ def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
     return layout
 
 
-@kernel
 def model_views(ints, reals):
     """The named views of the two flat arrays."""
     n, nq, nv = ints[0], ints[1], ints[2]
@@ -211,7 +210,6 @@ def model_views(ints, reals):
     )
 
 
-@kernel
 def work_length(ints):
     """Length of the scratch array."""
     n, nq, nv = ints[0], ints[1], ints[2]
@@ -219,7 +217,6 @@ def work_length(ints):
     return nq + 4 * nv + 83 * n + 18 * nv + nv * nv + 12 * nf + 4 * ne + ns + nt + 63
 
 
-@kernel
 def work_views(ints, buffer):
     """The named views of the scratch array, in the order of `Work`."""
     n, nq, nv = ints[0], ints[1], ints[2]
