@@ -46,6 +46,14 @@ class TraceError(EngineError):
     """A user's function cannot be traced with symbols."""
 
 
+class AssemblyError(MadiError):
+    """The loops cannot be closed, or not as asked. `assembly` holds the nearest state that was found."""
+
+    def __init__(self, message: str, assembly: Any = None):
+        super().__init__(message)
+        self.assembly = assembly
+
+
 class RunError(MadiError):
     """A run stopped early. `run` holds what was computed until then (or None)."""
 

@@ -145,7 +145,7 @@ class Solver:
         observe, observe_context = self.engine.function("observe")
         times = np.ascontiguousarray(self.times[:n])
         A = np.zeros(max(n, 1) * nv)
-        width = ENTRIES["observe"].out(nq, nv, len(system.bodies) + 1, len(system.forces))
+        width = ENTRIES["observe"].out(system.layout.sizes)
         rows = np.zeros((n, width))
         self.engine.loop(record, RECORD)(
             forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),

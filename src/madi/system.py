@@ -9,13 +9,15 @@ import numpy as np
 
 from madi.dynamics.recursive import composite_inertias
 from madi.engines.entries import ENTRIES, FORMULATIONS
-from madi.errors import EngineError, Finding, InputError, ModelError, RunError, TraceError
+from madi.errors import Finding, InputError, ModelError, RunError, TraceError
 from madi.joints import KINDS
 from madi.model.check import check
 from madi.topology.freeze import freeze, path_matrix
 from madi.topology.graph import spanning_tree
 
 if TYPE_CHECKING:
+    from madi.loops.assemble import Assembly
+    from madi.loops.redundancy import Mobility
     from madi.model.model import Model
 
 ENGINES = ("auto", "plain", "jit", "compiled")
@@ -37,13 +39,18 @@ class System:
         if self.frozen.signals.findings:
             raise ModelError(model.name, self.frozen.signals.findings)
         self.layout = self.frozen.layout
+        self.active_rows = np.zeros(0, dtype=bool)
         self.forces = [force.name for force in model.forces]
         self._engines: dict[str, Any] = {}
         self._traces: dict[Any, Any] = {}
         self._joint_of = {joint.name: k + 1 for k, joint in enumerate(self.frozen.joints)}
         self._body_of = {name: k + 1 for k, name in enumerate(self.frozen.bodies)}
-        if not self.cut_joints:
-            self._refuse_singular_mass()
+        self._refuse_singular_mass()
+        if self.frozen.rows:
+            from madi.loops.settle import settle
+
+            self.layout, self.active_rows = settle(self.layout, self.frozen.rows, self.frozen.q0)
+            self._engines.clear()
 
     def _refuse_singular_mass(self) -> None:
         """A freedom without inertia, at the start, has no acceleration: a point mass turning about itself, say."""
@@ -124,8 +131,13 @@ class System:
 
     @property
     def n_constraints(self) -> int:
-        """Scalar constraints of all cut joints."""
-        return sum(6 - KINDS[joint.kind].nv for joint in self.spanning_tree.cuts)
+        """Scalar constraints: of cut joints, constraints beside the joints, and drives of cut joints."""
+        return len(self.frozen.rows)
+
+    @property
+    def constraint_names(self) -> list[str]:
+        """Of every scalar constraint: what it forbids, and where."""
+        return [row.name for row in self.frozen.rows]
 
     @property
     def q0(self) -> np.ndarray:
@@ -151,6 +163,14 @@ class System:
         if name not in self._body_of:
             raise InputError(f"there is no body {name!r}; bodies are: {', '.join(self.bodies)}")
         return self._body_of[name]
+
+    def _column_flags(self, of_coordinates: np.ndarray) -> np.ndarray:
+        """A flag of every coordinate as one of every column: of joints with a quaternion, one for all."""
+        flags = np.zeros(self.nv, dtype=bool)
+        for name in self.joint_names:
+            part = of_coordinates[self.q_slice(name)]
+            flags[self.v_slice(name)] = bool(part.any())
+        return flags
 
     def q_slice(self, joint: str) -> slice:
         """Where the joint's coordinates are in q."""
@@ -202,10 +222,22 @@ class System:
     def formulation(self, name: str | None = None) -> str:
         """The formulation asked for, or the fastest for this size."""
         if name is None or name == "auto":
-            return self._fastest_formulation
+            return "recursive" if self.frozen.rows else self._fastest_formulation
         if name not in FORMULATIONS:
             raise InputError(f"formulation={name!r}: choose one of {', '.join(FORMULATIONS)}")
+        if self.frozen.rows and name == "articulated":
+            raise InputError(
+                f"formulation='articulated' serves trees; model {self.name!r} has loops: choose 'recursive' or "
+                "'velocity-transform'"
+            )
         return name
+
+    def entry(self, formulation: str | None = None) -> str:
+        """The entry kernel (engines/entries.py) that gives this system's accelerations."""
+        name = self.formulation(formulation)
+        if not self.frozen.rows:
+            return name
+        return "loops" if name == "recursive" else f"loops-{name}"
 
     @cached_property
     def _fastest_formulation(self) -> str:
@@ -242,7 +274,7 @@ class System:
     def _evaluate(self, entry: str, q: Any, v: Any, x: Any, t: float, engine: str, size: int | None = None) -> np.ndarray:
         q, v = self._coordinates(q), self._vector(v, self.nv, "v")
         if size is None:
-            size = ENTRIES[entry].out(self.nq, self.nv, self.layout.header("n"), self.layout.header("ne"))
+            size = ENTRIES[entry].out(self.layout.sizes)
         if not isinstance(t, int | float) or not np.isfinite(t):
             raise InputError(f"t={t!r}: give a finite number of seconds")
         out = self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
@@ -255,13 +287,12 @@ class System:
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, t: float = 0.0, *, formulation: str | None = None,
                          engine: str = "auto") -> np.ndarray:  # fmt: skip
         """Accelerations for generalised forces `tau` beside the model's own forces. Driven joints move as driven at t."""
-        self._refuse_loops("forward dynamics")
         tau = self._vector(tau, self.nv, "tau")
-        return self._evaluate(self.formulation(formulation), q, v, tau, t, engine)
+        return self._evaluate(self.entry(formulation), q, v, tau, t, engine)
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
-        """Generalised forces, beside the model's own forces, that give the accelerations `a`."""
-        self._refuse_loops("inverse dynamics")
+        """Generalised forces, beside the model's own forces, that give the accelerations `a`. With loops: of the tree as
+        if its cuts were open (constraint forces are not counted)."""
         return self._evaluate("inverse", q, v, self._vector(a, self.nv, "a"), t, engine)
 
     def mass_matrix(self, q: Any, *, engine: str = "auto") -> np.ndarray:
@@ -275,12 +306,11 @@ class System:
         quaternion, simply by q).
         """
         self._refuse_callbacks("exact derivatives")
-        self._refuse_loops("exact derivatives")
-        key = ("derivatives", self.formulation())
+        key = ("derivatives", self.entry())
         if key not in self._traces:
             from madi.symbolic.trace import derivative_function
 
-            self._traces[key] = derivative_function(self.layout, self.formulation())
+            self._traces[key] = derivative_function(self.layout, self.entry())
         q, v, tau = self._coordinates(q), self._vector(v, self.nv, "v"), self._vector(tau, self.nv, "tau")
         by_q, by_v, by_tau = self._traces[key](t, q, v, tau)
         return np.array(by_q), np.array(by_v), np.array(by_tau)
@@ -294,7 +324,7 @@ class System:
         from madi.symbolic.trace import count_operations, trace
 
         self._refuse_callbacks("an operation count")
-        name = entry if entry in ("inverse", "mass-matrix") else self.formulation(entry)
+        name = entry if entry in ("inverse", "mass-matrix") else self.entry(entry)
         key = ("count", name, share)
         if key not in self._traces:
             self._traces[key] = count_operations(trace(self.layout, name, share))
@@ -304,6 +334,41 @@ class System:
         names = [callback.name for callback, _, _ in self.frozen.signals.callbacks]
         if names:
             raise TraceError(f"{what} needs functions that can be traced; {', '.join(names)} stays in Python")
+
+    # ---- loops ------------------------------------------------------------------------------------------------------
+
+    def constraint_terms(self, q: Any, v: Any = None, t: float = 0.0, *, engine: str = "auto") -> tuple[np.ndarray, ...]:
+        """(Phi, Phi', gamma, Phi_q) of all scalar constraints, at the state as given; Phi_q a = gamma keeps them."""
+        rows, nv = self.n_constraints, self.nv
+        out = self._evaluate("constraints", q, v, np.zeros(nv), t, engine)
+        parts = out[: 3 * rows].reshape(3, rows)
+        return parts[0], parts[1], parts[2], out[3 * rows :].reshape(rows, nv)
+
+    def constraints(self, q: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
+        """Residuals of all scalar constraints (m or rad), in the order of `constraint_names`."""
+        return self.constraint_terms(q, None, t, engine=engine)[0]
+
+    def constraint_jacobian(self, q: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
+        """Phi_q: rates of the residuals per unit of each speed."""
+        return self.constraint_terms(q, None, t, engine=engine)[3]
+
+    def assemble(self, q0: Any = None, v0: Any = None, *, pin: Any = None, branch: int = 0, t: float = 0.0) -> Assembly:
+        """The closed state nearest to (q0, v0): see `madi.assemble`."""
+        from madi.loops.assemble import assemble
+
+        return assemble(self, q0, v0, pin=pin, branch=branch, t=t)
+
+    @cached_property
+    def start(self) -> Assembly:
+        """The closed state the model starts from."""
+        return self.assemble()
+
+    def mobility(self, q: Any = None, t: float = 0.0) -> Mobility:
+        """Freedoms, Grübler's count, redundant constraints by name, at q (default: the assembled start)."""
+        from madi.loops.redundancy import mobility
+
+        q = self.start.q if q is None else q
+        return mobility(self, self.constraint_jacobian(q, t, engine="plain"))
 
     # ---- what bodies and joints do ----------------------------------------------------------------------------------
 
@@ -372,12 +437,16 @@ class System:
         """
         if way not in ("selected", "newton-euler"):
             raise InputError(f"way={way!r}: choose 'selected' or 'newton-euler'")
-        self._refuse_loops("reactions")
-        names = self.joint_names if joints is None else list(joints)
-        numbers = [self._joint(name) for name in names]
-        if a is None:
+        names = [*self.joint_names, *self.cut_joints] if joints is None else list(joints)
+        numbers = [self._loaded(name) for name in names]
+        multipliers = np.zeros(0)
+        if self.frozen.rows:
+            engine = "jit" if engine in ("auto", "compiled") else engine
+            out = self._evaluate("multipliers", q, v, self._vector(tau, self.nv, "tau"), t, engine)
+            a, multipliers = out[: self.nv] if a is None else a, out[self.nv :]
+        elif a is None:
             a = self.forward_dynamics(q, v, tau, t, engine=engine)
-        x = np.concatenate([self._vector(a, self.nv, "a"), [len(numbers)], numbers])
+        x = np.concatenate([self._vector(a, self.nv, "a"), [len(numbers)], numbers, multipliers])
         driving = self._driving_columns(numbers)
         entry = "loads" if way == "selected" else "loads-newton-euler"
         row = self._evaluate(entry, q, v, x, t, engine, size=6 * len(numbers) + len(driving))
@@ -387,20 +456,46 @@ class System:
         found = {}
         for k, name in enumerate(names):
             own = {self.speeds[c]: float(row[6 * len(numbers) + j]) for j, (i, c) in enumerate(driving) if i == numbers[k]}
-            found[name] = Reaction(turn @ row[6 * k : 6 * k + 3], turn @ row[6 * k + 3 : 6 * k + 6], own, True)
+            determined = self._determined(q, t, turn, numbers)[k]
+            found[name] = Reaction(
+                turn @ row[6 * k : 6 * k + 3], turn @ row[6 * k + 3 : 6 * k + 6], own, bool(determined.all()), determined
+            )
         return found
 
     def _driving_columns(self, numbers: list[int]) -> list[tuple[int, int]]:
         """(body, column) in the order in which the loads entry lists B^T R."""
         model = self.layout.arrays
-        return [(i, c) for i in numbers for c in range(int(model.v_at[i]), int(model.v_end[i]))]
+        trees = [i for i in numbers if i < int(model.n)]
+        return [(i, c) for i in trees for c in range(int(model.v_at[i]), int(model.v_end[i]))]
 
-    def _refuse_loops(self, what: str) -> None:
-        if self.cut_joints:
-            raise EngineError(
-                f"model {self.name!r} has closed loops (cut joints: {', '.join(self.cut_joints)}); {what} with loops: not "
-                "there yet. s.explain() shows tree and cuts"
-            )
+    def _loaded(self, name: str) -> int:
+        """What carries a load, as the loads entry counts them: a body for its joint, n + k for pair k of a loop."""
+        pairs = {}
+        for row, pair in zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True):
+            if pair >= 0:
+                pairs.setdefault(row.element, len(self.bodies) + 1 + int(pair))
+        return pairs[name] if name in pairs else self._joint(name)
+
+    def _determined(self, q: Any, t: float, turn: np.ndarray, numbers: list[int]) -> np.ndarray:
+        """Which of the six components of each load the mechanics of rigid bodies determines: those that no multipliers
+        without motion (redundancy.py) change."""
+        sure = np.ones((len(numbers), 6), dtype=bool)
+        null = self.mobility(q, t).null if self.frozen.rows else np.zeros((0, 0))
+        if not null.shape[1]:
+            return sure
+        rest = np.concatenate([np.zeros(self.nv), [len(numbers)], numbers])
+        size = 6 * len(numbers) + len(self._driving_columns(numbers))
+
+        def loads(multipliers: np.ndarray) -> np.ndarray:
+            x = np.concatenate([rest, multipliers])
+            row = self._evaluate("loads", q, np.zeros(self.nv), x, t, "plain", size=size)[: 6 * len(numbers)]
+            return row.reshape(-1, 2, 3) @ turn.T
+
+        none = loads(np.zeros(len(null)))
+        for k in range(null.shape[1]):
+            change = np.abs(loads(null[:, k]) - none).reshape(-1, 6)
+            sure &= change < 1e-9 * max(1.0, float(np.max(change)))
+        return sure
 
 
 class Reaction(NamedTuple):
@@ -409,7 +504,8 @@ class Reaction(NamedTuple):
     force: np.ndarray
     moment: np.ndarray
     driving: dict[str, float]
-    unique: bool
+    unique: bool  # all six components are determined by the mechanics of rigid bodies
+    determined: np.ndarray  # each of them: force x, y, z, moment x, y, z
 
 
 class Observation:

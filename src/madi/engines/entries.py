@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from madi.constraints.dispatch import apply_multipliers, evaluate_rows, jacobian, pair_frames
 from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.energy import gravity_potential, kinetic, momentum
 from madi.dynamics.inverse import inverse
@@ -18,7 +19,9 @@ from madi.dynamics.kinematics import accelerations, point, point_velocity, posit
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.velocity_transform import tip_column
 from madi.forces.dispatch import apply_forces
-from madi.kernel import inline, kernel
+from madi.kernel import inline, kernel, view1
+from madi.loops import kkt, projection
+from madi.spatial.algebra import dot6
 from madi.signals.tape import drive_signals, force_signals
 
 
@@ -80,6 +83,74 @@ def forward_velocity_transform(model, work, t, q, v, x, out):
     forces_at(model, work, t, q, v, x)
     velocity_transform.forward(model, work)
     give(work.acceleration, model.nv, out)
+
+
+@kernel
+def loop_equations(model, work, t, q, v, x):
+    """qdd and lam of a mechanism with loops, composite inertias in the sparse loop equations, factored afresh."""
+    forces_at(model, work, t, q, v, x)
+    recursive.composites(model, work)
+    for c in range(model.nv):
+        work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
+    evaluate_rows(model, work)
+    kkt.coefficients(model, work)
+    kkt.factorise(model, work)
+    kkt.accelerate(model, work)
+
+
+@kernel
+def forward_loops(model, work, t, q, v, x, out):
+    """Accelerations with loops."""
+    loop_equations(model, work, t, q, v, x)
+    give(work.acceleration, model.nv, out)
+
+
+@kernel
+def forward_loops_velocity_transform(model, work, t, q, v, x, out):
+    """Accelerations with loops, M and P by P0's velocity transformation: Mq = B^T M B."""
+    forces_at(model, work, t, q, v, x)
+    velocity_transform.equations(model, work)
+    evaluate_rows(model, work)
+    recursive.composite_inertias(model, work)
+    kkt.coefficients(model, work)
+    for k in range(model.nm):
+        work.mass[k] = work.M[model.m_row[k] * model.nv + model.m_column[k]]
+    kkt.factorise(model, work)
+    kkt.accelerate(model, work)
+    give(work.acceleration, model.nv, out)
+
+
+@kernel
+def multipliers(model, work, t, q, v, x, out):
+    """Accelerations, then the multipliers of all rows."""
+    loop_equations(model, work, t, q, v, x)
+    give(work.acceleration, model.nv, out)
+    for r in range(model.nr):
+        out[model.nv + r] = work.lam[r]
+
+
+@kernel
+def close_loops(model, work, t, q, v, x, out):
+    """P0's projection, in place: q, v become the closed state, out its accelerations (loops/projection.py)."""
+    take_state(model, work, t, q, v)
+    projection.close(model, work, t, q, v, x, out)
+
+
+@kernel
+def constraints(model, work, t, q, v, x, out):
+    """Of all rows Phi, Phi', gamma at the state as given; then the joint-space Jacobian Phi_q, full, row by row."""
+    take_state(model, work, t, q, v)
+    for j in range(model.nq):
+        work.q[j] = q[j]
+    for c in range(model.nv):
+        work.v[c] = v[c]
+    positions(model, work, work.q)
+    velocities(model, work, work.q, work.v)
+    evaluate_rows(model, work)
+    nr = model.nr
+    for r in range(nr):
+        out[r], out[nr + r], out[2 * nr + r] = work.phi[r], work.rate[r], work.gamma[r]
+    jacobian(model, work, view1(out, 3 * nr, nr * model.nv))
 
 
 @kernel
@@ -206,20 +277,49 @@ def loads_at(model, work, t, q, v, qdd):
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
     apply_forces(model, work, work.P)
+    if model.nr > 0:
+        after = model.nv + 1 + int(qdd[model.nv])
+        for r in range(model.nr):
+            work.lam[r] = qdd[after + r]
+        evaluate_rows(model, work)
+        apply_multipliers(model, work)
     recursive.composites(model, work)
     accelerations(model, work, work.acceleration)
 
 
 @kernel
+def pair_load(model, work, k, out, at):
+    """Force and moment on body b of pair k, at its frame, ground axes: -psi lam over the rows of the pair."""
+    R = work.joint_a
+    for j in range(6):
+        R[j] = 0.0
+    for r in range(model.nr):
+        if model.row_pair[r] == k:
+            for j in range(6):
+                R[j] = R[j] - work.psi[r, j] * work.lam[r]
+    pair_frames(model, work, k)
+    x, y, z = work.pair_o[1, 0], work.pair_o[1, 1], work.pair_o[1, 2]
+    f0, f1, f2 = R[0], R[1], R[2]
+    n0, n1, n2 = R[3] - (y * f2 - z * f1), R[4] - (z * f0 - x * f2), R[5] - (x * f1 - y * f0)
+    f = model.frame[model.pair_b[k]]
+    out[at], out[at + 1], out[at + 2] = to_ground(work, f, f0, f1, f2)
+    out[at + 3], out[at + 4], out[at + 5] = to_ground(work, f, n0, n1, n2)
+
+
+@kernel
 def loads(model, work, t, q, v, x, out):
-    """x: accelerations, the number of joints asked for, their bodies. out: force, moment at the joint, for each joint,
-    then, for every column of those joints, B^T R less what the model's own force elements do there: the driving force."""
+    """x: accelerations, the number of joints asked for, their bodies (n + k: pair k of a loop), multipliers. out: force,
+    moment at the joint, for each joint, then, for every column of those joints, B^T R less what the model's own force
+    elements do there: the driving force."""
     loads_at(model, work, t, q, v, x)
     nv = model.nv
     count = int(x[nv])
     driving = 6 * count
     for k in range(count):
         i = int(x[nv + 1 + k])
+        if i >= model.n:
+            pair_load(model, work, i - model.n, out, 6 * k)
+            continue
         reaction(model, work, i, work.acceleration, work.joint_a)
         for c in range(model.v_at[i], model.v_end[i]):
             out[driving] = (
@@ -267,22 +367,28 @@ def point_jacobian(model, work, t, q, v, x, out):
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry kernel and the length of out, as a function of (nq, nv, bodies with ground, force elements); 0: asked for."""
+    """An entry kernel and the length of out, as a function of the layout's sizes; 0: asked for."""
 
     function: Callable[..., Any]
-    out: Callable[[int, int, int, int], int]
+    out: Callable[[dict[str, int]], int]
+    traced: bool = True
 
 
 FORMULATIONS = ("recursive", "articulated", "velocity-transform")
 ENTRIES: dict[str, Entry] = {
-    "recursive": Entry(forward_recursive, lambda nq, nv, n, ne: nv),
-    "articulated": Entry(forward_articulated, lambda nq, nv, n, ne: nv),
-    "velocity-transform": Entry(forward_velocity_transform, lambda nq, nv, n, ne: nv),
-    "inverse": Entry(inverse_dynamics, lambda nq, nv, n, ne: nv),
-    "mass-matrix": Entry(mass_matrix, lambda nq, nv, n, ne: nv * nv),
-    "observe": Entry(observe, lambda nq, nv, n, ne: nq + 2 * nv + 10 + 4 * ne + 24 * (n - 1)),
-    "poses": Entry(poses, lambda nq, nv, n, ne: 18 * (n - 1)),
-    "point-jacobian": Entry(point_jacobian, lambda nq, nv, n, ne: 6 * nv),
-    "loads": Entry(loads, lambda nq, nv, n, ne: 0),
-    "loads-newton-euler": Entry(loads_newton_euler, lambda nq, nv, n, ne: 0),
+    "recursive": Entry(forward_recursive, lambda n: n["nv"]),
+    "articulated": Entry(forward_articulated, lambda n: n["nv"]),
+    "velocity-transform": Entry(forward_velocity_transform, lambda n: n["nv"]),
+    "loops": Entry(forward_loops, lambda n: n["nv"]),
+    "loops-velocity-transform": Entry(forward_loops_velocity_transform, lambda n: n["nv"]),
+    "multipliers": Entry(multipliers, lambda n: n["nv"] + n["nr"]),
+    "close": Entry(close_loops, lambda n: n["nv"], traced=False),
+    "constraints": Entry(constraints, lambda n: n["nr"] * (3 + n["nv"])),
+    "inverse": Entry(inverse_dynamics, lambda n: n["nv"]),
+    "mass-matrix": Entry(mass_matrix, lambda n: n["nv"] ** 2),
+    "observe": Entry(observe, lambda n: n["nq"] + 2 * n["nv"] + 10 + 4 * n["ne"] + 24 * (n["n"] - 1)),
+    "poses": Entry(poses, lambda n: 18 * (n["n"] - 1)),
+    "point-jacobian": Entry(point_jacobian, lambda n: 6 * n["nv"]),
+    "loads": Entry(loads, lambda n: 0),
+    "loads-newton-euler": Entry(loads_newton_euler, lambda n: 0),
 }

@@ -141,6 +141,12 @@ class JitEngine:
         return self._own.table, self._own.context
 
     @property
+    def work(self) -> Any:
+        """This thread's scratch as named views."""
+        self._scratch()
+        return self._own.work
+
+    @property
     def work_argument(self) -> np.ndarray:
         """For `kernel.as_work`."""
         return self._scratch()[0]

@@ -15,7 +15,7 @@ TORQUE = applied_torque.KIND.code
 def apply_forces(model, work, tau):
     """work.Q = applied force vectors, work.tau = generalised forces: those handed in and those of the elements."""
     Q = work.Q
-    for i in range(1, model.n):
+    for i in range(model.n):
         for j in range(6):
             Q[i, j] = 0.0
     for c in range(model.nv):

@@ -21,13 +21,14 @@ from madi.integrate.contract import (
     TIME,
     Method,
     all_finite,
+    arrive,
     derivative_here,
     first_outputs,
     hermite_outputs,
     start_step,
 )
 from madi.integrate.rk4 import next_step, rk4_step
-from madi.joints.dispatch import chart_point, chart_rate, retract
+from madi.joints.dispatch import chart_point, chart_rate
 from madi.kernel import as_model, kernel, view1
 
 
@@ -41,7 +42,7 @@ def carried(model, q0, q, d, out, theta):
         out[nv + c] = d[nv + c]
 
 
-def loop(function, context, model, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, close, close_context, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps v and three times (q, derivative): now, one step ago, two steps ago."""
     model = as_model(model)
     nq, nv = model.nq, model.nv
@@ -71,8 +72,7 @@ def loop(function, context, model, times, Q, V, state, count, option, buffer, n_
             carried(model, q, q_2, d_2, k, d1)
             for j in range(n):
                 x1[j] = x0[j] + h / 12.0 * (23.0 * d[j] - 16.0 * x[j] + 5.0 * k[j])
-        retract(model, q, x1, q1)
-        derivative_here(function, context, model, t + h, q1, view1(x1, nv, nv), d1, scratch)
+        arrive(function, context, close, close_context, model, t + h, q, x1, q1, d1, scratch)
         count[EVALUATIONS] += 1
         if not (all_finite(x1, n) and all_finite(d1, n)):
             return NOT_FINITE

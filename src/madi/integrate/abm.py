@@ -41,6 +41,7 @@ from madi.integrate.contract import (
     WANTED_ORDER,
     Method,
     all_finite,
+    arrive,
     derivative,
     derivative_here,
     error_norm,
@@ -156,7 +157,7 @@ def newton_outputs(model, times, n_times, count, t, h, q0, x0, F, nodes, m, poly
         count[NEXT] += 1
 
 
-def loop(function, context, model, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, close, close_context, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v, the derivative, then POINTS times (t, q, derivative), newest first."""
     model = as_model(model)
     nq, nv = model.nq, model.nv
@@ -246,8 +247,7 @@ def loop(function, context, model, times, Q, V, state, count, option, buffer, n_
             if order > 1 and low < err:
                 count[ORDER] = order - 1
         else:
-            retract(model, q, x1, q1)
-            derivative_here(function, context, model, t + h, q1, view1(x1, nv, nv), d1, scratch)
+            arrive(function, context, close, close_context, model, t + h, q, x1, q1, d1, scratch)
             count[EVALUATIONS] += 1
             if not (all_finite(x1, n) and all_finite(d1, n)):
                 return NOT_FINITE

@@ -4,7 +4,8 @@ The unknowns of one step are x = (theta, v): speeds v, and `theta` the coordinat
 q_n (joints/dispatch.py), where theta = 0. In it every method is its textbook self; the step ends with q_{n+1} = q_n moved
 by theta. So rotations are stepped on the manifold: a unit quaternion stays one, and a steady turn is exact.
 
-A method is a loop kernel with the arguments of `LOOP` (below), resumable: it returns after `limit` steps (PAUSED), when all
+A method is a loop kernel with the arguments of `LOOP` (below): the system function, what closes loops at the end of a step
+(0: there are none), their contexts, the model, outputs, memory. It is resumable: it returns after `limit` steps (PAUSED), when all
 outputs are written (DONE), or with a failure, and everything it must remember is in `state` and `count`.
 Integrators are not traced: their kernels may branch on values.
 Driven coordinates are prescribed inside the system function; what the integrator carries for them is not used.
@@ -19,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from madi.joints.dispatch import chart_rate, quaternion_at, retract
+from madi.joints.dispatch import chart_point, chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
 
 DONE, PAUSED = 0, 1
@@ -62,6 +63,25 @@ def derivative_here(function, context, model, t, q, v, dx, scratch):
     for c in range(nv):
         dx[c] = v[c]
     call(function, t, q, v, view1(scratch, nq, nv), view1(dx, nv, nv), context)
+
+
+@kernel
+def arrive(function, context, close, close_context, model, t, q0, x, q, dx, scratch):
+    """The end of a step: q is q0 moved by theta of x = (theta, v), and dx = (v, v') there.
+
+    With loops, q and v are first brought back to where the loops are closed, and theta follows; `close` gives the
+    accelerations as well (loops/projection.py), or NaN where it fails.
+    """
+    nq, nv = model.nq, model.nv
+    theta, v = view1(x, 0, nv), view1(x, nv, nv)
+    retract(model, q0, theta, q)
+    if close == 0:
+        derivative_here(function, context, model, t, q, v, dx, scratch)
+        return
+    call(close, t, q, v, view1(scratch, nq, nv), view1(dx, nv, nv), close_context)
+    chart_point(model, q0, q, theta)
+    for c in range(nv):
+        dx[c] = v[c]
 
 
 @kernel
@@ -177,4 +197,4 @@ def first_step(function, context, model, t, span, q, v, d0, scale, x, dx, scratc
     return min(100.0 * h, step, span)
 
 
-LOOP = "iIIFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals
+LOOP = "iIiIIFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals

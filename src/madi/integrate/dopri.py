@@ -27,6 +27,7 @@ from madi.integrate.contract import (
     TIME,
     Method,
     all_finite,
+    arrive,
     derivative,
     derivative_here,
     error_norm,
@@ -36,7 +37,7 @@ from madi.integrate.contract import (
     start_step,
     write,
 )
-from madi.joints.dispatch import retract
+from madi.joints.dispatch import chart_rate, retract
 from madi.kernel import as_model, kernel, view1
 
 A = np.array(
@@ -79,7 +80,7 @@ def dense_outputs(model, times, n_times, count, t, h, q0, x0, x1, k, Q, V, scrat
         count[NEXT] += 1
 
 
-def loop(function, context, model, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, close, close_context, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v, the derivative at the present point, and the last error."""
     model = as_model(model)
     nq, nv = model.nq, model.nv
@@ -116,17 +117,20 @@ def loop(function, context, model, times, Q, V, state, count, option, buffer, n_
         start_step(v, nv, x0)
         for j in range(n):
             k[j] = d[j]
-        for i in range(1, 7):
+        for i in range(1, 7):  # the last stage stands at the new point
             for j in range(n):
                 total = 0.0
                 for m in range(i):
                     total += A[i, m] * k[m * n + j]
                 x[j] = x0[j] + h * total
-            derivative(function, context, model, t + C[i] * h, q, x, view1(k, i * n, n), scratch)
+            if i < 6:
+                derivative(function, context, model, t + C[i] * h, q, x, view1(k, i * n, n), scratch)
         for j in range(n):
-            x1[j] = x[j]  # the last stage stands at the new point
+            x1[j] = x[j]
+        k6 = view1(k, 6 * n, n)
+        arrive(function, context, close, close_context, model, t + h, q, x1, q1, k6, scratch)
+        chart_rate(model, x1, view1(x1, nv, nv), k6)
         count[EVALUATIONS] += 6
-        retract(model, q, x1, q1)
         scales(model, q, v, scale)
         scales(model, q1, view1(x1, nv, nv), scale1)
         for j in range(n):

@@ -17,13 +17,13 @@ from madi.integrate.contract import (
     TIME,
     Method,
     all_finite,
+    arrive,
     derivative,
     derivative_here,
     first_outputs,
     hermite_outputs,
     start_step,
 )
-from madi.joints.dispatch import retract
 from madi.kernel import as_model, kernel, view1
 
 
@@ -56,7 +56,7 @@ def next_step(state, option, accepted):
     return t, (h if t + h * (1.0 + 1e-9) < end else end - t)
 
 
-def loop(function, context, model, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, close, close_context, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v and the derivative at the present point."""
     model = as_model(model)
     nq, nv = model.nq, model.nv
@@ -77,8 +77,7 @@ def loop(function, context, model, times, Q, V, state, count, option, buffer, n_
         t, h = next_step(state, option, count[ACCEPTED])
         start_step(v, nv, x0)
         rk4_step(function, context, model, t, h, q, x0, d, x1, x, k, scratch)
-        retract(model, q, x1, q1)
-        derivative_here(function, context, model, t + h, q1, view1(x1, nv, nv), d1, scratch)
+        arrive(function, context, close, close_context, model, t + h, q, x1, q1, d1, scratch)
         count[EVALUATIONS] += 4
         if not (all_finite(x1, n) and all_finite(d1, n)):
             return NOT_FINITE

@@ -3,7 +3,16 @@
 from madi.joints.kind import JointKind
 from madi.kernel import kernel, sincos
 
-KIND = JointKind("cylindrical", code=4, weight=2.0, coordinates=("z", "angle"), speeds=("z", "angle"), units=("m", "rad"))
+KIND = JointKind(
+    "cylindrical",
+    code=4,
+    weight=2.0,
+    coordinates=("z", "angle"),
+    speeds=("z", "angle"),
+    units=("m", "rad"),
+    cut="tx ty rx ry",
+    measured=("tz", "angle"),
+)
 
 
 @kernel

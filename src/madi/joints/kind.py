@@ -12,6 +12,8 @@ class JointKind:
     `axes`: how many directions its drawing takes: none (its frame is the child's), one (its z) or two (its z, then its x).
     `quaternion` is where in the joint's coordinates a unit quaternion starts, or None. Where there is none, speeds are
     the rates of the coordinates.
+    `cut`: the constraint rows (constraints/dispatch.py) that take the joint's place where it closes a loop, and `measured`
+    the rows that measure its coordinates there, as far as they can be driven.
     """
 
     name: str
@@ -23,6 +25,8 @@ class JointKind:
     speed_units: tuple[str, ...] = ()
     axes: int = 1
     quaternion: int | None = None
+    cut: str = ""
+    measured: tuple[str, ...] = ()
 
     @property
     def nq(self) -> int:

@@ -10,6 +10,8 @@ KIND = JointKind(
     coordinates=("x", "y", "angle"),
     speeds=("x", "y", "angle"),
     units=("m", "m", "rad"),
+    cut="tz rx ry",
+    measured=("tx", "ty", "angle"),
 )
 
 

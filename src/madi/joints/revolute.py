@@ -3,7 +3,16 @@
 from madi.joints.kind import JointKind
 from madi.kernel import inline
 
-KIND = JointKind("revolute", code=0, weight=1.5, coordinates=("",), speeds=("",), units=("rad",))
+KIND = JointKind(
+    "revolute",
+    code=0,
+    weight=1.5,
+    coordinates=("",),
+    speeds=("",),
+    units=("rad",),
+    cut="tx ty tz rx ry",
+    measured=("angle",),
+)
 
 
 @inline

@@ -3,7 +3,16 @@
 from madi.joints.kind import JointKind
 from madi.kernel import inline
 
-KIND = JointKind("screw", code=2, weight=1.6, coordinates=("",), speeds=("",), units=("rad",))
+KIND = JointKind(
+    "screw",
+    code=2,
+    weight=1.6,
+    coordinates=("",),
+    speeds=("",),
+    units=("rad",),
+    cut="tx ty rx ry screw",
+    measured=("angle",),
+)
 
 
 @inline

@@ -14,6 +14,7 @@ KIND = JointKind(
     speed_units=("rad/s",) * 3,
     axes=0,
     quaternion=0,
+    cut="tx ty tz",
 )
 
 

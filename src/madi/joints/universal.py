@@ -11,6 +11,7 @@ KIND = JointKind(
     speeds=("angle1", "angle2"),
     units=("rad", "rad"),
     axes=2,
+    cut="tx ty tz cross",
 )
 
 

@@ -36,7 +36,7 @@ class Joint:
     pitch: Any = 0.0
     q0: Any = None
     v0: Any = None
-    cut: bool = False
+    cut: bool | None = None  # True: it must close a loop; False: it must not
 
     def __repr__(self) -> str:
         return f"Joint({self.name!r}, {self.kind})"
@@ -53,6 +53,19 @@ class Force:
     at: tuple[Any, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     value: Any = None
+
+
+@dataclass(eq=False)
+class Constraint:
+    """A constraint beside the joints: between two bodies, or (coupler) between two joint coordinates."""
+
+    name: str
+    kind: str
+    a: Any
+    b: Any
+    at: tuple[Any, ...] = ()
+    axis: Any = None
+    parameters: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from madi.errors import Finding
 from madi.joints import KINDS
-from madi.model.elements import Body, Drive, Force, Joint
+from madi.model.elements import Body, Constraint, Drive, Force, Joint
 
 if TYPE_CHECKING:
     from madi.system import System
@@ -37,6 +37,7 @@ class Model:
         self.joints: list[Joint] = []
         self.forces: list[Force] = []
         self.drives: list[Drive] = []
+        self.constraints: list[Constraint] = []
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.forces)} forces>"
@@ -68,42 +69,42 @@ class Model:
         self.joints.append(joint)
         return joint
 
-    def revolute(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float = 0.0, v0: float = 0.0,
-                 cut: bool = False) -> Joint:  # fmt: skip
+    def revolute(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float | None = None,
+                 v0: float | None = None, cut: bool | None = None) -> Joint:  # fmt: skip
         """The child turns about `axis` through `at`. Coordinate: the angle, right-handed about the axis."""
         return self._joint("revolute", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
 
-    def prismatic(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float = 0.0, v0: float = 0.0,
-                  cut: bool = False) -> Joint:  # fmt: skip
+    def prismatic(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float | None = None,
+                  v0: float | None = None, cut: bool | None = None) -> Joint:  # fmt: skip
         """The child slides along `axis` (the papers' translational joint)."""
         return self._joint("prismatic", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
 
-    def screw(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, pitch: float, q0: float = 0.0,
-              v0: float = 0.0, cut: bool = False) -> Joint:  # fmt: skip
+    def screw(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, pitch: float,
+              q0: float | None = None, v0: float | None = None, cut: bool | None = None) -> Joint:  # fmt: skip
         """The child turns about `axis` and advances by `pitch` metres per full turn. Coordinate: the angle."""
         return self._joint("screw", name, parent, child, at=at, axes=(axis,), pitch=pitch, q0=q0, v0=v0, cut=cut)
 
     def cylindrical(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: Vector = None,
-                    v0: Vector = None, cut: bool = False) -> Joint:  # fmt: skip
+                    v0: Vector = None, cut: bool | None = None) -> Joint:  # fmt: skip
         """The child slides along `axis` and turns about it. Coordinates: z, angle."""
         return self._joint("cylindrical", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
 
     def universal(self, name: str, parent: Any, child: Any, at: Vector, axes: tuple[Vector, Vector], q0: Vector = None,
-                  v0: Vector = None, cut: bool = False) -> Joint:  # fmt: skip
+                  v0: Vector = None, cut: bool | None = None) -> Joint:  # fmt: skip
         """Two perpendicular axes through `at`: the first fixed to the parent, the second to the child."""
         return self._joint("universal", name, parent, child, at=at, axes=tuple(axes), q0=q0, v0=v0, cut=cut)
 
     def spherical(self, name: str, parent: Any, child: Any, at: Vector, q0: Vector = None, v0: Vector = None,
-                  cut: bool = False) -> Joint:  # fmt: skip
+                  cut: bool | None = None) -> Joint:  # fmt: skip
         """The child turns freely about `at`. Coordinates: unit quaternion; speeds: angular velocity in child axes."""
         return self._joint("spherical", name, parent, child, at=at, q0=q0, v0=v0, cut=cut)
 
     def planar(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, x_axis: Vector = None,
-               q0: Vector = None, v0: Vector = None, cut: bool = False) -> Joint:  # fmt: skip
+               q0: Vector = None, v0: Vector = None, cut: bool | None = None) -> Joint:  # fmt: skip
         """The child slides in the plane normal to `axis` and turns about it. Coordinates: x, y, angle."""
         return self._joint("planar", name, parent, child, at=at, axes=(axis,), x_axis=x_axis, q0=q0, v0=v0, cut=cut)
 
-    def fixed(self, name: str, parent: Any, child: Any, at: Vector = None, cut: bool = False) -> Joint:
+    def fixed(self, name: str, parent: Any, child: Any, at: Vector = None, cut: bool | None = None) -> Joint:
         """The child does not move on its parent. `at` (default: the child's position) is where its load is reported."""
         return self._joint("fixed", name, parent, child, at=at, cut=cut)
 
@@ -145,6 +146,42 @@ class Model:
     def joint_torque(self, name: str, joint: Any, value: Any) -> Force:
         """A torque (force, on a slide) on a joint coordinate: a number, or a function f(t) or f(t, q, v)."""
         return self._force("joint_torque", name, joint, value=value)
+
+    # ---- constraints beside the joints ------------------------------------------------------------------------------
+
+    def _constraint(self, kind: str, name: str, a: Any, b: Any, at: tuple[Any, ...] = (), axis: Vector = None,
+                    **parameters: Any) -> Constraint:  # fmt: skip
+        constraint = Constraint(name, kind, a, b, at, axis, parameters)
+        self.constraints.append(constraint)
+        return constraint
+
+    def distance(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], length: float | None = None) -> Constraint:
+        """A massless rod: a point of `a` and a point of `b` keep their distance (None: as drawn)."""
+        return self._constraint("distance", name, a, b, tuple(at), length=length)
+
+    def point_on_line(self, name: str, a: Any, b: Any, at: Vector, axis: Vector, point: Vector = None) -> Constraint:
+        """A point of `b` (default: the one drawn at `at`) stays on the line through `at` along `axis`, fixed to `a`."""
+        return self._constraint("point_on_line", name, a, b, (at, at if point is None else point), axis)
+
+    def point_on_plane(self, name: str, a: Any, b: Any, at: Vector, normal: Vector, point: Vector = None) -> Constraint:
+        """A point of `b` (default: the one drawn at `at`) stays in the plane through `at`, fixed to `a`."""
+        return self._constraint("point_on_plane", name, a, b, (at, at if point is None else point), normal)
+
+    def coupler(self, name: str, a: Any, b: Any, ratio: float, offset: float = 0.0) -> Constraint:
+        """Two joint coordinates move in a ratio: q_a = ratio q_b + offset."""
+        return self._constraint("coupler", name, a, b, ratio=ratio, offset=offset)
+
+    def gear(self, name: str, a: Any, b: Any, radii: tuple[float, float], internal: bool = False) -> Constraint:
+        """Gears (radii or teeth) on two joints with parallel axes: radius_a q_a = -radius_b q_b; internal: the same way."""
+        try:
+            ratio = float(radii[1]) / float(radii[0])
+        except (TypeError, ValueError, ZeroDivisionError, IndexError):
+            ratio = float("nan")
+        return self._constraint("coupler", name, a, b, ratio=ratio if internal else -ratio, offset=0.0)
+
+    def rack(self, name: str, rack: Any, pinion: Any, radius: float, offset: float = 0.0) -> Constraint:
+        """Rack and pinion: the slide of joint `rack` is `radius` times the turn of joint `pinion`."""
+        return self._constraint("coupler", name, rack, pinion, ratio=radius, offset=offset)
 
     # ---- prescribed motion ------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ def expressions(layout: Layout, entry: str, request: Sequence[float] = (), size:
     `request`: numbers that follow the nv symbols in x and are part of the trace (which joints' loads are wanted).
     """
     nq, nv = layout.header("nq"), layout.header("nv")
-    size = size or ENTRIES[entry].out(nq, nv, layout.header("n"), layout.header("ne"))
+    size = size or ENTRIES[entry].out(layout.sizes)
     (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
     model = model_views(layout.ints, layout.reals.astype(object))
     work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))

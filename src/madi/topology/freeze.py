@@ -20,8 +20,10 @@ from madi.model.elements import Body, Force, Joint, body_name, joint_name
 from madi.model.model import joint_coordinates, joint_speeds
 from madi.signals.trace import Signals, add_drive, add_function
 from madi.spatial.rotation import as_rotation, frame_with_z
+from madi.topology.closures import Row, closures
 from madi.topology.graph import Edge, SpanningTree
 from madi.topology.layout import Layout, pack
+from madi.topology.pattern import pattern
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -39,6 +41,10 @@ class Frame:
     def point(self, x: Any) -> np.ndarray:
         """Coordinates of a global point in this frame, tiny ones set to zero."""
         return clean(self.R.T @ (np.asarray(x, dtype=float) - self.r), float(np.max(np.abs([*self.r, *np.asarray(x), 0.0]))))
+
+    def axes(self, R: np.ndarray) -> np.ndarray:
+        """Axes, given as columns in the ground, in this frame."""
+        return clean(self.R.T @ R)
 
 
 def clean(values: np.ndarray, scale: float = 1.0) -> np.ndarray:
@@ -64,6 +70,9 @@ class Frozen:
     frames: list[Frame]  # internal frames in the reference pose, ground first
     signals: Signals
     base_of_frame: list[str]
+    rows: list[Row]  # the scalar constraints
+    given_q: np.ndarray  # which coordinates and speeds the user gave a start
+    given_v: np.ndarray
 
 
 def joint_frame(joint: Joint, child: Body, reverse: bool) -> Frame:
@@ -102,12 +111,15 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     q0: list[float] = []
     v0: list[float] = []
     bases = ["ground"]
+    riding = _bases(model, tree) if frame == "base" else set()
+    given_q: list[bool] = []
+    given_v: list[bool] = []
     for i, edge in enumerate(tree.edges, start=1):
         joint, kind, body = edge.joint, KINDS[edge.joint.kind], drawn[edge.body]
         parent = number[edge.parent]
         here = joint_frame(joint, drawn[body_name(joint.child)], edge.reverse)
         frames.append(here)
-        base = frame == "base" and kind.name == "free" and parent == 0 and not edge.reverse
+        base = edge.body in riding
         if base:
             bases.append(edge.body)
         ints["parent"][i], ints["code"][i] = parent, BASE if base else kind.code
@@ -119,7 +131,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         units += kind.units
         speed_units += kind.rate_units
         ints["v_end"][i] = len(speeds)
-        reals["C"][i] = clean(frames[parent].R.T @ here.R)
+        reals["C"][i] = frames[parent].axes(here.R)
         reals["d"][i] = frames[parent].point(here.r)
         reals["pitch"][i] = float(joint.pitch) / (2 * np.pi)
         _put_inertia(reals, ints, i, body, here)
@@ -127,22 +139,29 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         body_R[i - 1], body_r[i - 1] = here.R.T @ R, here.point(body.position)
         q0 += list(_initial(joint.q0, kind.nq, kind.quaternion))
         v0 += list(_initial(joint.v0, kind.nv, None))
+        given_q += [joint.q0 is not None] * kind.nq
+        given_v += [joint.v0 is not None] * kind.nv
     _put_last(ints)
     signals = Signals()
     columns = _columns(model, ints, coordinates, speeds, signals)
+    loops = closures(model, tree.cuts, number, frames, speeds, signals, joint_frame)
+    rows = loops.arrays()
     of_drives = len(signals.ops)
+    scheme = pattern({**ints, **columns, **rows}, np.ones(len(loops.rows), dtype=bool))
     start_q = np.array(q0, dtype=float)
     start_v = np.where(columns["drive"] == -2, 0.0, np.array(v0, dtype=float))  # what is locked does not move
     forces, parameters = _forces(model, number, frames, reals, speeds, signals, start_q, start_v)
     sizes = {
         "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(bases), "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
+        "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"),
     }  # fmt: skip
     ops = np.array(signals.ops, dtype=float).reshape(-1, 4)
     layout = pack(
         sizes,
         {
-            **ints, **columns, **forces, **reals,
+            **ints, **columns, **forces, **reals, **rows, **scheme,
+            "row_value": [(*value, 0.0) for value in loops.values],
             "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
             "callback": [[c.address, first, count] for c, first, count in signals.callbacks],
             "gravity": model.gravity, "parameter": parameters,
@@ -150,8 +169,26 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     )  # fmt: skip
     return Frozen(
         layout, [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges], coordinates, speeds, units,
-        speed_units, start_q, start_v, body_R, body_r, frames, signals, bases,
+        speed_units, start_q, start_v, body_R, body_r, frames, signals, bases, loops.rows,
+        np.array(given_q, dtype=bool), np.array(given_v, dtype=bool),
     )  # fmt: skip
+
+
+def _bases(model: Model, tree: SpanningTree) -> set[str]:
+    """Bodies that carry a reference frame of their own: on a free joint to the ground, and no loop leaves their tree."""
+    root: dict[str, str] = {"ground": "ground"}
+    free = set()
+    for edge in tree.edges:
+        root[edge.body] = edge.body if edge.parent == "ground" else root[edge.parent]
+        if edge.parent == "ground" and edge.joint.kind == "free" and not edge.reverse:
+            free.add(edge.body)
+    closing = [(joint.parent, joint.child) for joint in tree.cuts if KINDS[joint.kind].cut]
+    closing += [(c.a, c.b) for c in model.constraints if c.kind != "coupler"]
+    for ends in closing:
+        roots = {root[body_name(end)] for end in ends}
+        if len(roots) > 1:
+            free -= roots
+    return free
 
 
 def _initial(given: Any, count: int, quaternion: int | None) -> np.ndarray:
@@ -225,8 +262,9 @@ def _forces(
     model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray], speeds: list[str],
     signals: Signals, q0: np.ndarray, v0: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
-    names = ["force_kind", "force_a", "force_b", "force_at", "force_signal"]
-    table = np.full((len(model.forces), 5), -1, dtype=np.int64)
+    names = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call"]
+    table = np.full((len(model.forces), 6), -1, dtype=np.int64)
+    table[:, 5] = 0
     parameters: list[float] = []
     for e, force in enumerate(model.forces):
         kind = FORCES[force.kind]

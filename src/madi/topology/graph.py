@@ -1,6 +1,8 @@
 """The graph of a model and its spanning tree (P0): bodies are nodes, joints are edges weighted by type.
 
 Dijkstra from the ground gives every body its cheapest path; the joints on those paths are the tree, the others are cut.
+Joints that had better not be cut (the user said so; a drive, a coupler or a spring acts on their coordinate) weigh nothing
+and of equally short ways are taken first, so that they are all in the tree unless they form a loop among themselves.
 A group of bodies that no joint ties to the ground gets a free joint to it, at the body drawn first.
 """
 
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from madi.joints import KINDS
-from madi.model.elements import Joint, body_name
+from madi.model.elements import Joint, body_name, joint_name
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -36,8 +38,22 @@ class SpanningTree:
     floating: tuple[str, ...]
 
 
+def wishes(model: Model) -> dict[str, int]:
+    """How much a joint belongs in the tree: 0 its cut is forbidden, 1 coupled, 2 driven or sprung; others are not named."""
+    found = {str(joint_name(force.a)).split(".")[0]: 2 for force in model.forces if force.kind in ON_JOINTS}
+    found |= {str(drive.coordinate).split(".")[0]: 2 for drive in model.drives}
+    for constraint in model.constraints:
+        if constraint.kind == "coupler":
+            found |= {str(joint_name(end)).split(".")[0]: 1 for end in (constraint.a, constraint.b)}
+    return found | {joint.name: 0 for joint in model.joints if joint.cut is False}
+
+
+ON_JOINTS = ("joint_spring", "joint_torque")  # forces on a joint's coordinate
+
+
 def spanning_tree(model: Model) -> SpanningTree:
     """Dijkstra over the joints that may be in the tree; of equally short ways the joint drawn first is taken."""
+    wish = wishes(model)
     order = {body.name: k for k, body in enumerate(model.bodies)}
     neighbours: dict[str, list[tuple[int, Joint, str, bool]]] = {name: [] for name in ["ground", *order]}
     for k, joint in enumerate(model.joints):
@@ -50,18 +66,18 @@ def spanning_tree(model: Model) -> SpanningTree:
 
     def grow(root: str) -> None:
         distance = {root: 0.0}
-        heap: list[tuple[float, int, str, Edge | None]] = [(0.0, -1, root, None)]
+        heap: list[tuple[float, int, int, str, Edge | None]] = [(0.0, -1, -1, root, None)]
         while heap:
-            length, _, name, edge = heapq.heappop(heap)
+            length, _, _, name, edge = heapq.heappop(heap)
             if name in reached and name != root:
                 continue
             if edge is not None:
                 reached[name] = edge
             for k, joint, other, reverse in neighbours[name]:
-                far = length + KINDS[joint.kind].weight
-                if other not in reached and far < distance.get(other, float("inf")):
+                far = length + (0.0 if joint.name in wish else KINDS[joint.kind].weight)
+                if other not in reached and far <= distance.get(other, float("inf")):
                     distance[other] = far
-                    heapq.heappush(heap, (far, k, other, Edge(other, name, joint, reverse)))
+                    heapq.heappush(heap, (far, wish.get(joint.name, 3), k, other, Edge(other, name, joint, reverse)))
 
     reached["ground"] = None
     grow("ground")

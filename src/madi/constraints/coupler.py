@@ -1,0 +1,21 @@
+"""Two joint coordinates move in a fixed ratio (gears, rack and pinion, belts): Phi = q_a - ratio q_b - offset."""
+
+from __future__ import annotations
+
+from madi.kernel import kernel
+
+
+@kernel
+def row(model, work, r):
+    """Residual, rate and right-hand side, straight in joint coordinates; driven coordinates bring their acceleration."""
+    a, b, ratio = model.row_a[r], model.row_b[r], model.row_value[r, 0]
+    work.phi[r] = work.q[model.column_q[a]] - ratio * work.q[model.column_q[b]] - model.row_value[r, 1]
+    work.rate[r] = work.v[a] - ratio * work.v[b]
+    known = 0.0
+    if model.drive[a] >= 0:
+        known = known + work.acceleration[a]
+    if model.drive[b] >= 0:
+        known = known - ratio * work.acceleration[b]
+    work.gamma[r] = -known
+    for j in range(6):
+        work.psi[r, j] = 0.0

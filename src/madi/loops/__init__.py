@@ -1,0 +1,1 @@
+"""Closed loops: their equations, the projection that keeps them closed, assembly, redundancy."""

@@ -1,0 +1,299 @@
+"""From rough positions to a closed mechanism: position, then velocity.
+
+Coordinates that are pinned stay exactly; the others move as little as they can (Gauss-Newton steps of least weighted norm,
+damped). A mechanism is closed in the pose it is drawn in, so a start far from there is reached on foot: pins go from the
+drawing to where they are wanted in small strides, the loops closed at each, which keeps the branch of the drawing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.constraints.dispatch import RX, RZ, pair_frames
+from madi.errors import AssemblyError, InputError
+from madi.joints.dispatch import chart_point, retract
+from madi.loops.redundancy import length_of, scales
+
+if TYPE_CHECKING:
+    from madi.system import System
+
+CLOSED = 1e-11  # residual, m or rad
+STRIDE = 0.15  # rad (or typical lengths) a pinned coordinate goes at a time
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """A closed state, and what it took."""
+
+    q: np.ndarray
+    v: np.ndarray
+    moved: dict[str, float]  # of every coordinate's joint column: how far it is from where it was asked to be
+    residual: dict[str, float]  # of every cut joint and constraint
+    closed: bool
+    released: tuple[str, ...] = ()  # given starts that could not be kept
+
+    def __str__(self) -> str:
+        far = sorted(self.moved.items(), key=lambda item: -abs(item[1]))
+        moves = ", ".join(f"{name} by {value:.4g}" for name, value in far[:8] if abs(value) > 1e-9) or "nothing"
+        return f"{'closed' if self.closed else 'open'}; moved: {moves}"
+
+
+class Closer:
+    """Evaluates the rows of a system in plain Python, and closes them."""
+
+    def __init__(self, system: System, t: float):
+        self.system, self.t = system, t
+        self.model = system.layout.arrays
+        self.engine = system.engine("plain")
+        self.rows, self.columns = scales(system)
+        self.nr, self.nv = len(system.frozen.rows), system.nv
+
+    def evaluate(self, q: np.ndarray, v: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Phi, Phi', Phi_q."""
+        speeds = np.zeros(self.nv) if v is None else v
+        out = self.engine.evaluate("constraints", self.t, q, speeds, np.zeros(self.nv), self.nr * (3 + self.nv))
+        return out[: self.nr], out[self.nr : 2 * self.nr], out[3 * self.nr :].reshape(self.nr, self.nv)
+
+    def flipped(self) -> bool:
+        """Whether an axis points the wrong way, at the configuration evaluated last: a half turn looks closed to a row."""
+        work = self.engine.work
+        for r in range(self.nr):
+            kind = int(self.model.row_kind[r])
+            if RX <= kind <= RZ:
+                pair_frames(self.model, work, int(self.model.row_pair[r]))
+                axis = 0 if kind == RZ else 2
+                if float(np.dot(work.pair_E[0][:, axis], work.pair_E[1][:, axis])) < 0:
+                    return True
+        return False
+
+    def close(self, q: np.ndarray, held: np.ndarray, most: int = 60) -> tuple[np.ndarray, float]:
+        """Gauss-Newton from q with the columns `held` at rest; the state and its residual (scaled, largest)."""
+        loose = np.flatnonzero(~held)
+        phi, _, J = self.evaluate(q)
+        size = float(np.max(np.abs(phi), initial=0.0))
+        for _ in range(most):
+            if size <= 0.01 * CLOSED or not len(loose):
+                break
+            scaled = (self.rows[:, None] * J * self.columns)[:, loose]
+            step = np.zeros(self.nv)
+            step[loose] = np.linalg.lstsq(scaled, -self.rows * phi, rcond=1e-8)[0] * self.columns[loose]
+            step *= min(1.0, 0.5 / max(float(np.max(np.abs(step / self.columns))), 1e-300))
+            factor = 1.0
+            while True:
+                new = np.empty_like(q)
+                retract(self.model, q, factor * step, new)
+                phi_new, _, J_new = self.evaluate(new)
+                if np.linalg.norm(self.rows * phi_new) < np.linalg.norm(self.rows * phi) or factor < 1e-3:
+                    break
+                factor *= 0.5
+            size_new = float(np.max(np.abs(phi_new)))
+            if factor < 1e-3 and not size_new < size:
+                break
+            q, phi, J, size = new, phi_new, J_new, size_new
+        if size <= CLOSED:
+            self.evaluate(q)
+            if self.flipped():
+                return q, np.inf
+        return q, size
+
+    def walk(self, start: np.ndarray, goal: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, float]:
+        """Close from `start`, then lead the held columns to `goal` in strides, closing at each."""
+        q, size = self.close(start.copy(), held)
+        if size > CLOSED:
+            return q, size
+        for _ in range(2000):
+            way = np.empty(self.nv)
+            chart_point(self.model, q, goal, way)
+            way[~held] = 0.0
+            far = float(np.max(np.abs(way / self.columns), initial=0.0))
+            if far < 1e-14:
+                return q, size
+            stride = min(1.0, STRIDE / far)
+            while True:
+                trial = np.empty_like(q)
+                retract(self.model, q, stride * way if stride < 1 else way, trial)
+                trial, size = self.close(trial, held)
+                if size <= CLOSED:
+                    q = trial
+                    break
+                stride *= 0.5
+                if stride * far < 1e-3:
+                    return trial, size
+        return q, np.inf
+
+
+def assemble(
+    system: System, q0: Any = None, v0: Any = None, *, pin: Iterable[str] | None = None, branch: int = 0, t: float = 0.0
+) -> Assembly:
+    """The closed state nearest to (q0, v0).
+
+    `pin`: names of coordinates that must stay exactly; default: those whose joint was given a start (q0=, v0=), which are
+    let go if the loops cannot close otherwise. `branch`: 0 the nearest, 1, 2, ... others, found from many starts.
+    """
+    frozen, model = system.frozen, system.layout.arrays
+    driven = model.drive != -1
+    goal = (frozen.q0 if q0 is None else system._coordinates(q0, "q0")).copy()
+    speed = (frozen.v0 if v0 is None else system._vector(v0, system.nv, "v0")).copy()
+    seen = system.observe(goal, speed, t, engine="plain")  # drives put in
+    goal, speed = seen.q[0].copy(), seen.v[0].copy()
+    if not system.frozen.rows:
+        return Assembly(goal, speed, {}, {}, True)
+    closer = Closer(system, t)
+    if pin is None:
+        given = system._column_flags(frozen.given_q) if q0 is None else np.ones(system.nv, dtype=bool)
+    else:
+        given = _pinned(system, pin)
+    held = given | driven
+    released: tuple[str, ...] = ()
+    q, size = _position(closer, goal, held, from_drawing=q0 is None or pin is not None)
+    if size > CLOSED and pin is None:  # what was given gives way, as little as it must
+        kept = q, size
+        q, size = closer.close(goal.copy(), driven)
+        if size > CLOSED:
+            q, size = kept if kept[1] < size else (q, size)
+        released = tuple(name for name, one in zip(system.speeds, given & ~driven, strict=True) if one)
+    if size > CLOSED:
+        raise AssemblyError(_cannot_close(system, closer, q, goal, held, t), _report(closer, q, speed, goal, False, released))
+    if branch:
+        q = _branch(closer, q, held if not released else driven, branch)
+    v = _velocity(closer, q, speed, frozen.given_v if v0 is None else np.ones(system.nv, dtype=bool), driven)
+    return _report(closer, q, v, goal, True, released)
+
+
+def _pinned(system: System, pin: Iterable[str]) -> np.ndarray:
+    flags = np.zeros(system.nv, dtype=bool)
+    for name in [pin] if isinstance(pin, str) else pin:
+        found = [c for c, speed in enumerate(system.speeds) if speed == name or speed.split(".")[0] == name]
+        if not found:
+            raise InputError(f"pin: there is no coordinate {name!r}; there are: {', '.join(system.speeds)}")
+        flags[found] = True
+    return flags
+
+
+def _position(closer: Closer, goal: np.ndarray, held: np.ndarray, from_drawing: bool) -> tuple[np.ndarray, float]:
+    """On foot from the drawing; or, where that leads nowhere, straight from the goal."""
+    if from_drawing and not held.all():
+        start = _with(closer.system, goal, reference_pose(closer.system), ~held)
+        q, size = closer.walk(start, goal, held)
+        if size <= CLOSED:
+            return q, size
+    return closer.close(goal.copy(), held)
+
+
+def reference_pose(system: System) -> np.ndarray:
+    """The coordinates of the drawing: zero, and no rotation."""
+    q = np.zeros(system.nq)
+    for _, at in system._quaternions:
+        q[at] = 1.0
+    return q
+
+
+def _with(system: System, goal: np.ndarray, start: np.ndarray, loose: np.ndarray) -> np.ndarray:
+    """The drawing; where it is not what the user gave, the loose coordinates as given."""
+    theta = np.empty(system.nv)
+    chart_point(system.layout.arrays, start, goal, theta)
+    theta[~loose] = 0.0
+    q = np.empty_like(start)
+    retract(system.layout.arrays, start, theta, q)
+    return q
+
+
+def _velocity(closer: Closer, q: np.ndarray, v0: np.ndarray, given: np.ndarray, driven: np.ndarray) -> np.ndarray:
+    """Speeds that keep the loops closed: those given stay if they can, the change of the others is the least."""
+    for held in (given | driven, driven):
+        loose = np.flatnonzero(~held)
+        v = v0.copy()
+        for _ in range(3):
+            _, rate, J = closer.evaluate(q, v)
+            if not len(loose):
+                break
+            scaled = (closer.rows[:, None] * J * closer.columns)[:, loose]
+            v[loose] += np.linalg.lstsq(scaled, -closer.rows * rate, rcond=1e-10)[0] * closer.columns[loose]
+        _, rate, _ = closer.evaluate(q, v)
+        worst = float(np.max(np.abs(rate)))
+        if worst <= 1e-10 * (1 + float(np.max(np.abs(v)))):
+            return v
+    raise AssemblyError(
+        f"model {closer.system.name!r}: the loops do not allow the speeds of its drives at t = {closer.t:g} s "
+        f"(largest rate of a constraint: {worst:.3g}, {_by_element(closer, rate)}). Drive fewer coordinates, or in step",
+        _report(closer, q, v, q, False, ()),
+    )
+
+
+def _by_element(closer: Closer, values: np.ndarray) -> str:
+    return ", ".join(f"{name} {size:.3g}" for name, size in by_element(closer.system, values).items() if size > 1e-10)
+
+
+def by_element(system: System, values: np.ndarray) -> dict[str, float]:
+    """Largest value among the rows of each cut joint or constraint."""
+    found: dict[str, float] = {}
+    for row, value in zip(system.frozen.rows, values, strict=True):
+        found[row.element] = max(found.get(row.element, 0.0), abs(float(value)))
+    return found
+
+
+def _report(closer: Closer, q: np.ndarray, v: np.ndarray, goal: np.ndarray, closed: bool, released: Any) -> Assembly:
+    phi, _, _ = closer.evaluate(q)
+    moved = np.empty(closer.nv)
+    chart_point(closer.model, goal, q, moved)
+    names = closer.system.speeds
+    residual = by_element(closer.system, phi)
+    return Assembly(q, v, dict(zip(names, map(float, moved), strict=True)), residual, closed, released)
+
+
+def _cannot_close(system: System, closer: Closer, q: np.ndarray, goal: np.ndarray, held: np.ndarray, t: float) -> str:
+    phi, _, _ = closer.evaluate(q)
+    parts = ", ".join(f"{name} {size:.3g}" for name, size in by_element(system, phi).items())
+    pins = [f"{name} = {goal[c]:.4g}" for name, c in zip(system.speeds, system.layout.arrays.column_q, strict=True)
+            if held[system.speeds.index(name)] and c >= 0]  # fmt: skip
+    text = (
+        f"model {system.name!r}: the loops cannot be closed at t = {t:g} s. What stays open (m or rad), by cut joint: {parts}. "
+    )
+    free, size = closer.close(q.copy(), np.zeros(len(held), dtype=bool))
+    if size <= CLOSED and pins:
+        moved = np.empty(len(held))
+        chart_point(closer.model, goal, free, moved)
+        where = ", ".join(f"{name} {moved[k]:+.4g}" for k, name in enumerate(system.speeds) if held[k])
+        return text + f"Held: {', '.join(pins)}. It closes if these may move: {where} (in error.assembly.q nothing is held)"
+    return text + "error.assembly has the nearest state. Check points and lengths: they must be able to meet"
+
+
+def _branch(closer: Closer, q: np.ndarray, held: np.ndarray, branch: int) -> np.ndarray:
+    """Other ways to assemble with the same held coordinates: from many random starts, by distance from the nearest."""
+    rng = np.random.default_rng(0)
+    found = [q]
+    theta = np.empty(closer.nv)
+    for _ in range(60):
+        start = np.empty_like(q)
+        away = rng.uniform(-np.pi, np.pi, closer.nv) * np.where(closer.columns == 1.0, 1.0, length_of(closer.system) / np.pi)
+        away[held] = 0.0
+        retract(closer.model, q, away, start)
+        other, size = closer.close(start, held)
+        if size <= CLOSED and all(_apart(closer, other, known) > 1e-4 for known in found):
+            found.append(other)
+
+    def distance(other: np.ndarray) -> float:
+        chart_point(closer.model, q, other, theta)
+        return float(np.linalg.norm(np.remainder(theta + np.pi, 2 * np.pi) - np.pi))
+
+    found[1:] = sorted(found[1:], key=distance)
+    if branch >= len(found):
+        raise AssemblyError(
+            f"model {closer.system.name!r}: branch={branch}, but only {len(found)} way(s) to assemble it were found "
+            f"(branch=0 to {len(found) - 1})",
+            _report(closer, q, np.zeros(closer.nv), q, True, ()),
+        )
+    return found[branch]
+
+
+def _apart(closer: Closer, a: np.ndarray, b: np.ndarray) -> float:
+    """How far two states are apart as poses: whole turns do not count."""
+    poses = []
+    for q in (a, b):
+        closer.evaluate(q)
+        poses.append(np.concatenate([closer.engine.work.R.reshape(-1), closer.engine.work.r.reshape(-1)]))
+    return float(np.max(np.abs(poses[0] - poses[1])))

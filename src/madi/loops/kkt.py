@@ -1,0 +1,141 @@
+"""The loop equations, sparse: [[M, Phi_q^T], [Phi_q, -eps]] (qdd, lam) = (P, gamma), factored as L D L^T without pivoting.
+
+The small negative block makes the matrix quasi-definite: every pivot exists, whether rows are redundant or not, and where a
+mechanism passes a singular position. A few proximal steps, lam <- lam + (solution for the residual gamma - Phi_q qdd), take
+eps out of the answer; along redundant directions they stay at the multipliers of least norm. eps is relative to each
+row's own 1/(effective mass), see loops/settle.py. Places and order are fixed beforehand by topology/pattern.py.
+"""
+
+from __future__ import annotations
+
+from madi.constraints.dispatch import jacobian_entry
+from madi.kernel import inline, kernel
+from madi.spatial.algebra import dot6
+
+PROXIMAL = 2  # steps after the first solution; each gains the factor eps = 1e-9 on a regular mechanism
+# work.tally
+FEEDBACK_RATE, FEEDBACK_POSITION, SOFTNESS, EXTRA, VALID = range(5)
+FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED, DEFICIENT, CLOSENESS = range(5, 12)
+
+
+@kernel
+def coefficients(model, work):
+    """M and Phi_q, entry by entry; composites, columns and rows are in work."""
+    for k in range(model.nm):
+        work.mass[k] = dot6(work.B, model.m_column[k], work.U, model.m_row[k])
+    for r in range(model.nr):
+        for j in range(model.row_first[r], model.row_first[r + 1]):
+            work.jacobian[j] = jacobian_entry(model, work, r, model.j_column[j], model.j_sign[j])
+
+
+@kernel
+def factorise(model, work):
+    """L and D^-1 of the coefficients in work, into work.factor; work.diagonal keeps what each row's diagonal was when all
+    columns were eliminated."""
+    F, nu = work.factor, model.nu
+    for k in range(nu + model.nl):
+        F[k] = 0.0
+    for k in range(model.nm):
+        F[model.m_place[k]] = work.mass[k]
+    rows = 0
+    for r in range(model.nr):
+        p = model.row_place[r]
+        if p >= 0:
+            rows += 1
+            F[p] = -model.row_value[r, 2] * (1.0 + work.tally[SOFTNESS])
+            for j in range(model.row_first[r], model.row_first[r + 1]):
+                F[model.j_place[j]] = work.jacobian[j]
+    p = 0
+    for k in range(nu):
+        if k == nu - rows:
+            for i in range(k, nu):
+                work.diagonal[i] = F[i]
+        inverse = 1.0 / F[k]
+        F[k] = inverse
+        first, end = nu + model.l_first[k], nu + model.l_first[k + 1]
+        for i in range(first, end):
+            x = F[i] * inverse
+            for j in range(i, end):
+                t = model.l_target[p]
+                F[t] = F[t] - x * F[j]
+                p += 1
+        for i in range(first, end):
+            F[i] = F[i] * inverse
+    work.tally[VALID] = 1.0
+    work.tally[FACTORISATIONS] = work.tally[FACTORISATIONS] + 1.0
+
+
+@kernel
+def solve(model, F, x):
+    """x <- (L D L^T)^-1 x."""
+    nu = model.nu
+    first, index = model.l_first, model.l_index
+    for k in range(nu):
+        y = x[k]
+        for i in range(first[k], first[k + 1]):
+            x[index[i]] = x[index[i]] - F[nu + i] * y
+    for k in range(nu - 1, -1, -1):
+        y = x[k] * F[k]
+        for i in range(first[k], first[k + 1]):
+            y = y - F[nu + i] * x[index[i]]
+        x[k] = y
+
+
+@inline
+def right_hand_side(model, work, x):
+    """x = (P, gamma), with Baumgarte's feedback in gamma where it is asked for."""
+    for c in range(model.nv):
+        if model.column_place[c] >= 0:
+            x[model.column_place[c]] = work.P[c]
+    for r in range(model.nr):
+        if model.row_place[r] >= 0:
+            x[model.row_place[r]] = (
+                work.gamma[r] - work.tally[FEEDBACK_RATE] * work.rate[r] - work.tally[FEEDBACK_POSITION] * work.phi[r]
+            )
+
+
+@kernel
+def residual(model, work, x, out, columns):
+    """out = (P, gamma) - K x, with the coefficients in work; the columns' part only where asked for, else zero."""
+    right_hand_side(model, work, out)
+    for c in range(model.nv):
+        if columns == 0 and model.column_place[c] >= 0:
+            out[model.column_place[c]] = 0.0
+    for r in range(model.nr):
+        p = model.row_place[r]
+        if p >= 0:
+            for j in range(model.row_first[r], model.row_first[r + 1]):
+                c = model.column_place[model.j_column[j]]
+                out[p] = out[p] - work.jacobian[j] * x[c]
+                if columns == 1:
+                    out[c] = out[c] - work.jacobian[j] * x[p]
+    if columns == 1:
+        for k in range(model.nm):
+            i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
+            out[i] = out[i] - work.mass[k] * x[j]
+            if i != j:
+                out[j] = out[j] - work.mass[k] * x[i]
+
+
+@kernel
+def accelerate(model, work):
+    """qdd and lam with the factor of this very state."""
+    x, y = work.unknown, work.correction
+    right_hand_side(model, work, x)
+    solve(model, work.factor, x)
+    for _ in range(PROXIMAL + int(work.tally[EXTRA])):
+        residual(model, work, x, y, 0)
+        solve(model, work.factor, y)
+        for k in range(model.nu):
+            x[k] = x[k] + y[k]
+    hand_out(model, work, x)
+
+
+@kernel
+def hand_out(model, work, x):
+    """Unknowns to accelerations and multipliers."""
+    for c in range(model.nv):
+        if model.column_place[c] >= 0:
+            work.acceleration[c] = x[model.column_place[c]]
+    for r in range(model.nr):
+        work.lam[r] = x[model.row_place[r]] if model.row_place[r] >= 0 else 0.0

@@ -1,0 +1,95 @@
+"""How many freedoms a mechanism has, which constraints are redundant, and what they leave undetermined.
+
+The rank of Phi_q is found from its singular values, rows and columns first made dimensionless by a typical length of the
+mechanism, so that metres or millimetres, slides or turns do not matter. Redundant rows are picked by pivoted QR of the
+rows: those that add nothing to the ones before them. A left null vector n (n^T Phi_q = 0) is a set of multipliers that
+moves nothing: joint loads that n changes are not determined by the mechanics of rigid bodies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from madi.system import System
+
+TOLERANCE = 1e-9  # of the largest singular value
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """Freedoms of a mechanism at one configuration."""
+
+    gruebler: int  # columns less rows: what counting says
+    freedoms: int  # columns less rank: what is true here; drives and locks count as taken
+    rank: int
+    redundant: tuple[str, ...]  # rows that add nothing, by name
+    null: np.ndarray  # [rows, redundancies] multipliers that move nothing
+    smallest: float  # smallest singular value that counts, against the largest
+
+    def __str__(self) -> str:
+        text = f"{self.freedoms} freedom(s) (Grübler counts {self.gruebler}), {len(self.redundant)} redundant constraint(s)"
+        return text + (": " + "; ".join(self.redundant) if self.redundant else "")
+
+
+def length_of(system: System) -> float:
+    """A typical length: the median distance between joints."""
+    model = system.layout.arrays
+    lengths = np.concatenate([np.linalg.norm(model.d[1:], axis=1), np.linalg.norm(model.pair_d, axis=1)])
+    lengths = lengths[lengths > 0]
+    return float(np.median(lengths)) if len(lengths) else 1.0
+
+
+def scales(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Factors for rows and columns that make Phi_q dimensionless."""
+    length = length_of(system)
+    rows = np.array([1.0 / length if row.unit == "m" else 1.0 for row in system.frozen.rows])
+    units = system.frozen.speed_units
+    columns = np.array([length if unit.startswith("m") else 1.0 for unit in units])
+    return rows, columns
+
+
+def mobility(system: System, jacobian: np.ndarray) -> Mobility:
+    """Rank, redundancy and freedoms for Phi_q at one configuration (all columns; driven ones are left out here)."""
+    from scipy.linalg import qr
+
+    rows, columns = scales(system)
+    free = system.layout.arrays.drive == -1
+    J = (rows[:, None] * jacobian * columns)[:, free]
+    if not J.size:
+        names = tuple(row.name for row in system.frozen.rows)
+        return Mobility(int(free.sum()) - len(J), int(free.sum()), 0, names, np.eye(len(J)), 1.0)
+    left, s, _ = np.linalg.svd(J, full_matrices=True)
+    rank = int(np.sum(s > TOLERANCE * max(s[0], 1e-300))) if s[0] > 1e-12 else 0
+    *_, order = qr(J.T, mode="economic", pivoting=True)
+    redundant = tuple(system.frozen.rows[r].name for r in sorted(order[rank:]))
+    null = rows[:, None] * left[:, rank:]
+    return Mobility(
+        int(free.sum()) - len(J), int(free.sum()) - rank, rank, redundant, null, float(s[rank - 1] / s[0]) if rank else 1.0
+    )
+
+
+def dependent_drives(system: System, jacobian: np.ndarray) -> list[str]:
+    """Driven or locked coordinates that the loops tie together: they cannot all be prescribed."""
+    rows, columns = scales(system)
+    drive = system.layout.arrays.drive
+    J = rows[:, None] * jacobian * columns
+    taken = np.flatnonzero(drive != -1)
+    if not J.size or not len(taken):
+        return []
+
+    def rank(of: Any) -> int:
+        if not len(of):
+            return 0
+        s = np.linalg.svd(J[:, of], compute_uv=False)
+        return int(np.sum(s > TOLERANCE * max(s[0], 1e-12)))
+
+    free = list(np.flatnonzero(drive == -1))
+    base = rank(free)
+    if rank(range(len(drive))) == base:
+        return []
+    # those whose release gives the rows something to work with
+    return [system.speeds[c] for c in taken if rank([*free, c]) > base]

@@ -1,0 +1,65 @@
+"""Once per model: which rows vanish identically, and how strongly each row is regularised.
+
+A planar linkage drawn in space has, at every cut revolute, three rows that no motion of the tree can violate: their
+Jacobian is zero at every configuration, and at a few random ones with certainty as good as any. They stay in the report
+(redundant, by name) and leave the equations. eps of a row is 1e-9 of Phi_q M^-1 Phi_q^T, the inverse of the mass it feels:
+the mean over the random configurations, and over the rows of its unit so that multipliers of least norm are forces alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from madi.constraints.dispatch import evaluate_rows, jacobian
+from madi.dynamics import recursive
+from madi.dynamics.kinematics import positions
+from madi.joints.dispatch import retract
+from madi.topology.closures import Row
+from madi.topology.layout import Layout, repack, work_views
+from madi.topology.pattern import pattern
+
+EPSILON = 1e-9
+TRIALS = 3
+
+
+def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.ndarray]:
+    """The layout with its final pattern and regularisation; which rows are active."""
+    model = layout.arrays
+    nv, nr = layout.sizes["nv"], layout.sizes["nr"]
+    free = model.drive == -1
+    jacobians, compliances = [], []
+    for J, M in random_configurations(layout, q0):
+        J, M = J[:, free], M[np.ix_(free, free)]
+        jacobians.append(J)
+        compliances.append(np.einsum("rc,cr->r", J, np.linalg.solve(M, J.T)) if J.size else np.zeros(nr))
+    sizes = np.max([np.max(np.abs(J), axis=1, initial=0.0) for J in jacobians], axis=0)
+    active = sizes > 1e-13 * max(1.0, float(np.max(sizes, initial=0.0)))
+    mean = np.mean(compliances, axis=0)
+    epsilon = np.ones(nr)
+    for unit in {row.unit for row in rows}:
+        same = np.array([row.unit == unit for row in rows]) & active
+        if same.any():
+            epsilon[same] = EPSILON * np.exp(np.mean(np.log(mean[same])))
+    values = model.row_value.copy()
+    values[:, 2] = epsilon
+    scheme = pattern(model._asdict(), active)
+    assert nv == len(model.drive)
+    return repack(layout, scheme.pop("sizes"), {**scheme, "row_value": values}), active
+
+
+def random_configurations(layout: Layout, q0: np.ndarray, seed: int = 1) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(Phi_q, M) at a few configurations around q0, open loops and all."""
+    model, rng = layout.arrays, np.random.default_rng(seed)
+    work = work_views(layout.ints, np.zeros(layout.work_size()))
+    nv, nr = layout.sizes["nv"], layout.sizes["nr"]
+    found = []
+    for _ in range(TRIALS):
+        q = np.empty(len(q0))
+        retract(model, q0, rng.uniform(-1.0, 1.0, nv), q)
+        positions(model, work, q)
+        evaluate_rows(model, work)
+        J = np.zeros(nr * nv)
+        jacobian(model, work, J)
+        recursive.mass_matrix(model, work)
+        found.append((J.reshape(nr, nv), work.M.reshape(nv, nv).copy()))
+    return found

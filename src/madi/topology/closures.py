@@ -1,0 +1,122 @@
+"""What closes the loops: the pairs of frames and the rows of cut joints, constraints and drives of cut joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.constraints import ROWS, WORDS
+from madi.joints import KINDS
+from madi.model.elements import Joint, body_name, joint_name
+from madi.model.model import joint_speeds
+from madi.signals.trace import Signals, add_drive
+from madi.spatial.rotation import frame_with_z
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+
+@dataclass(frozen=True)
+class Row:
+    """A scalar constraint by name: which element it belongs to, and what it forbids."""
+
+    element: str
+    kind: str
+    joint: bool  # of a cut joint (or of its drive)
+
+    @property
+    def name(self) -> str:
+        """ "rotation about x at joint C", or "length of rod"."""
+        if self.joint:
+            return f"{WORDS[self.kind]} at joint {self.element}"
+        return f"{WORDS[self.kind]} of {self.element}"
+
+    @property
+    def unit(self) -> str:
+        """Of the residual."""
+        return "m" if self.kind in ("tx", "ty", "tz", "distance", "screw") else "rad"
+
+
+@dataclass
+class Closures:
+    """Pairs and rows in the order of the layout."""
+
+    rows: list[Row] = field(default_factory=list)
+    pairs: list[tuple[int, int]] = field(default_factory=list)
+    pair_C: list[np.ndarray] = field(default_factory=list)
+    pair_d: list[np.ndarray] = field(default_factory=list)
+    table: list[tuple[int, int, int, int, int]] = field(default_factory=list)  # pair, kind, signal, column a, column b
+    values: list[tuple[float, float]] = field(default_factory=list)
+
+    def pair(self, a: int, b: int, C: np.ndarray, points: tuple[Any, Any], frames: list[Any]) -> int:
+        """A frame with axes C (global, in the reference pose) on each of two bodies."""
+        self.pairs.append((a, b))
+        for body, point in zip((a, b), points, strict=True):
+            self.pair_C.append(frames[body].axes(C))
+            self.pair_d.append(frames[body].point(point))
+        return len(self.pairs) - 1
+
+    def row(self, element: str, kind: str, joint: bool, pair: int, value: tuple[float, float] = (0.0, 0.0), signal: int = -1,
+            columns: tuple[int, int] = (-1, -1)) -> None:  # fmt: skip
+        """One more row."""
+        self.rows.append(Row(element, kind, joint))
+        self.table.append((pair, ROWS[kind], signal, *columns))
+        self.values.append(value)
+
+    def arrays(self) -> dict[str, Any]:
+        """Fields of the layout, as far as they are known here."""
+        table = np.array(self.table, dtype=np.int64).reshape(-1, 5)
+        pairs = np.array(self.pairs, dtype=np.int64).reshape(-1, 2)
+        names = ("row_pair", "row_kind", "row_signal", "row_a", "row_b")
+        return {
+            "pair_a": pairs[:, 0], "pair_b": pairs[:, 1], "pair_C": np.array(self.pair_C), "pair_d": np.array(self.pair_d),
+            **{name: table[:, k] for k, name in enumerate(names)},
+        }  # fmt: skip
+
+
+def closures(
+    model: Model, cuts: tuple[Joint, ...], number: dict[str, int], frames: list[Any], speeds: list[str], signals: Signals,
+    joint_frame: Any,
+) -> Closures:  # fmt: skip
+    """All pairs and rows of a checked model."""
+    found = Closures()
+    bodies = {"ground": model.ground, **{body.name: body for body in model.bodies}}
+    drives = {drive.coordinate: drive for drive in model.drives}
+    for joint in cuts:
+        kind = KINDS[joint.kind]
+        if not kind.cut:
+            continue
+        here = joint_frame(joint, bodies[body_name(joint.child)], False)
+        ends = number[body_name(joint.parent)], number[body_name(joint.child)]
+        pair = found.pair(*ends, here.R, (here.r, here.r), frames)
+        pitch = float(joint.pitch) / (2 * np.pi)
+        for name in kind.cut.split():
+            found.row(joint.name, name, True, pair, (pitch, 0.0))
+        locked = joint.name in drives and drives[joint.name].function is None
+        q0 = np.zeros(kind.nq) if joint.q0 is None else np.atleast_1d(np.asarray(joint.q0, dtype=float))
+        for name, coordinate, start in zip(kind.measured, joint_speeds(joint), q0, strict=False):
+            if locked:
+                found.row(joint.name, name, True, pair, (pitch, float(start)))
+            elif coordinate in drives:
+                signal = add_drive(signals, f"drive of {coordinate!r}", drives[coordinate].function)
+                found.row(joint.name, name, True, pair, (pitch, 0.0), signal)
+    for constraint in model.constraints:
+        if constraint.kind == "coupler":
+            columns = tuple(speeds.index(str(joint_name(end))) for end in (constraint.a, constraint.b))
+            ratio, offset = (float(constraint.parameters[name]) for name in ("ratio", "offset"))
+            found.row(constraint.name, "coupler", False, -1, (ratio, offset), columns=columns)  # type: ignore[arg-type]
+            continue
+        a, b = number[body_name(constraint.a)], number[body_name(constraint.b)]
+        points = tuple(np.asarray(point, dtype=float) for point in constraint.at)
+        axes = np.eye(3) if constraint.axis is None else frame_with_z(np.asarray(constraint.axis, dtype=float))
+        pair = found.pair(a, b, axes, points, frames)  # type: ignore[arg-type]
+        if constraint.kind == "distance":
+            given = constraint.parameters["length"]
+            length = float(np.linalg.norm(points[1] - points[0]) if given is None else given)
+            found.row(constraint.name, "distance", False, pair, (length, 0.0))
+        else:
+            for name in ("tz",) if constraint.kind == "point_on_plane" else ("tx", "ty"):
+                found.row(constraint.name, name, False, pair)
+    return found

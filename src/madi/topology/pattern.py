@@ -1,0 +1,125 @@
+"""The loop equations' sparsity, found once: which entries there are, in which order they are eliminated, where they go.
+
+    [[M, Phi_q^T], [Phi_q, -eps]] (qdd, lam) = (P, gamma)
+
+M has the sparsity of the tree (a column meets its ancestors only), Phi_q that of the loops (a row meets the columns that
+move one body of its pair and not the other). Columns are eliminated first, from the tips inwards, which fills nothing in
+between them; what is left are the rows' own couplings, -(Phi_q M^-1 Phi_q^T + eps), negative definite, and eliminated by
+least degree. No pivoting is needed in this order, so all places are known beforehand: the factorisation is a list of
+products (loops/kkt.py), its length proportional to the number of loops where loops are local.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+
+
+def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
+    """All index arrays of the loop equations, and their sizes. `active`: rows that do not vanish identically."""
+    free_parent, drive = fields["free_parent"], fields["drive"]
+    free = [c for c in range(len(drive)) if drive[c] == -1] if len(active) else []
+    entries = [_row_entries(r, fields) for r in range(len(active))]
+    # the graph, by unknowns: free columns from the tips inwards, then the active rows
+    place = {c: k for k, c in enumerate(reversed(free))}
+    listed = [r for r in range(len(active)) if active[r] and entries[r]]
+    neighbours: list[set[int]] = [set() for _ in range(len(free) + len(listed))]
+    mass = []
+    for c in free:
+        j = c
+        while j >= 0:
+            mass.append((c, j))
+            if j != c:
+                neighbours[place[c]].add(place[j])
+                neighbours[place[j]].add(place[c])
+            j = int(free_parent[j])
+    for k, r in enumerate(listed):
+        for c, _ in entries[r]:
+            neighbours[len(free) + k].add(place[c])
+            neighbours[place[c]].add(len(free) + k)
+    order, below = _eliminate(neighbours, len(free))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    nu = len(order)
+    lists = [sorted(int(rank[i]) for i in below[k]) for k in order]
+    first = np.concatenate([[0], np.cumsum([len(item) for item in lists])]).astype(np.int64)
+    where = [{i: nu + int(first[k]) + s for s, i in enumerate(item)} for k, item in enumerate(lists)]
+
+    def position(i: int, j: int) -> int:
+        i, j = min(i, j), max(i, j)
+        return i if i == j else where[i][j]
+
+    target = [position(i, j) for item in lists for s, i in enumerate(item) for j in item[s:]]
+    column_place = np.full(len(drive), -1, dtype=np.int64)
+    for c, k in place.items():
+        column_place[c] = rank[k]
+    row_place = np.full(len(active), -1, dtype=np.int64)
+    for k, r in enumerate(listed):
+        row_place[r] = rank[len(free) + k]
+    flat = [(c, s, position(int(column_place[c]), int(row_place[r])) if row_place[r] >= 0 else -1)
+            for r in range(len(active)) for c, s in entries[r]]  # fmt: skip
+    jacobian = np.array(flat, dtype=np.int64).reshape(-1, 3)
+    masses = np.array([(c, j, position(int(column_place[c]), int(column_place[j]))) for c, j in mass], dtype=np.int64)
+    masses = masses.reshape(-1, 3)
+    return {
+        "row_place": row_place,
+        "row_first": np.concatenate([[0], np.cumsum([len(item) for item in entries])]),
+        "j_column": jacobian[:, 0], "j_sign": jacobian[:, 1], "j_place": jacobian[:, 2],
+        "m_row": masses[:, 0], "m_column": masses[:, 1], "m_place": masses[:, 2],
+        "column_place": column_place, "l_first": first, "l_index": np.array([i for item in lists for i in item]),
+        "l_target": np.array(target),
+        "sizes": {"nj": len(jacobian), "nm": len(masses), "nu": nu, "nl": int(first[-1]), "nx": len(target)},
+    }  # fmt: skip
+
+
+def _row_entries(r: int, fields: dict[str, Any]) -> list[tuple[int, int]]:
+    """(free column, sign) of row r, in the order of the columns."""
+    k, drive = fields["row_pair"][r], fields["drive"]
+    if k < 0:
+        return sorted({(int(c), 1) for c in (fields["row_a"][r], fields["row_b"][r]) if drive[c] == -1})
+    paths = []
+    for i in (int(fields["pair_a"][k]), int(fields["pair_b"][k])):
+        path = set()
+        while i > 0:
+            path.add(i)
+            i = int(fields["parent"][i])
+        paths.append(path)
+    found = []
+    for bodies, sign in ((paths[0] - paths[1], -1), (paths[1] - paths[0], 1)):
+        found += [(c, sign) for i in bodies for c in range(fields["v_at"][i], fields["v_end"][i]) if drive[c] == -1]
+    return sorted(found)
+
+
+def _eliminate(neighbours: list[set[int]], fixed: int) -> tuple[list[int], list[set[int]]]:
+    """Symbolic elimination: the first `fixed` nodes in their order, the others by least degree (ties: first drawn)."""
+    n = len(neighbours)
+    below: list[set[int]] = [set() for _ in range(n)]
+    done = [False] * n
+    order: list[int] = []
+
+    def take(k: int) -> set[int]:
+        rest = neighbours[k]
+        below[k] = set(rest)
+        order.append(k)
+        done[k] = True
+        for i in rest:
+            neighbours[i].discard(k)
+            neighbours[i] |= rest - {i}
+        return rest
+
+    for k in range(fixed):
+        take(k)
+    heap = [(len(neighbours[k]), k) for k in range(fixed, n)]
+    heapq.heapify(heap)
+    while heap:
+        degree, k = heapq.heappop(heap)
+        if done[k]:
+            continue
+        if degree != len(neighbours[k]):
+            heapq.heappush(heap, (len(neighbours[k]), k))
+            continue
+        for i in take(k):
+            heapq.heappush(heap, (len(neighbours[i]), i))
+    return order, below
