@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from madi.results.run import Run
 
 LOOPS = ("projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte")
+CLOSING = ("projection", "augmented", "baumgarte")  # those that are there
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
 PAYS_AFTER = 2_000_000  # evaluations times degrees of freedom after which compiling C for the model is worth the wait
 
@@ -38,6 +39,7 @@ def simulate(
     max_step: float | None = None,
     first_step: float | None = None,
     order: int = 4,
+    feedback: tuple[float, float] = (10.0, 10.0),
     reactions: Sequence[str] = (),
     q0: Any = None,
     v0: Any = None,
@@ -62,7 +64,6 @@ def simulate(
         )
     if loops not in LOOPS:
         raise InputError(f"loops={loops!r}: choose one of {', '.join(LOOPS)}")
-    system._refuse_loops("simulation")
     if system.nv == 0:
         raise InputError(
             f"model {system.name!r} cannot move: no joint leaves a freedom. s.reactions(...) gives its static loads"
@@ -72,12 +73,15 @@ def simulate(
     span = positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
     form = system.formulation(formulation)
-    solver = Solver(system, chosen, outputs, _engine(system, engine, form, span, step), form, list(dict.fromkeys(reactions)))
+    if loops not in CLOSING:
+        raise InputError(f"loops={loops!r} is not there yet: choose one of {', '.join(CLOSING)}")
+    start = _assembled(system, q0, v0)
+    solver = Solver(
+        system, chosen, outputs, _engine(system, engine, form, span, step, loops), form, list(dict.fromkeys(reactions)), loops,
+        feedback,
+    )  # fmt: skip
     solver.options(rtol, 0.01 * number(rtol, "rtol") if atol is None else atol, max_step, first_step, step, order, span)
-    solver.start(
-        system._coordinates(_start(q0, system.coordinates, system.q0, "q0"), "q0"),
-        system._vector(_start(v0, system.speeds, system.v0, "v0"), system.nv, "v0"),
-    )
+    solver.start(*start)
     try:
         status = solver.run(progress)
     except KeyboardInterrupt as interrupt:
@@ -89,6 +93,41 @@ def simulate(
     if solver.spoiled is not None:
         raise RunError(solver.explain_spoiled(), run)
     return run
+
+
+def _assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The state a run starts from: with loops, closed. What a dictionary names stays; so does what joints were given."""
+    q = system._coordinates(_start(q0, system.coordinates, system.q0, "q0"), "q0")
+    v = system._vector(_start(v0, system.speeds, system.v0, "v0"), system.nv, "v0")
+    if not system.frozen.rows:
+        return q, v
+    if q0 is None and v0 is None:
+        found = system.start
+    else:
+        pin = None
+        if isinstance(q0, dict):
+            pin = sorted({str(name).split(".")[0] if name not in system.speeds else str(name) for name in q0})
+        found = system.assemble(None if q0 is None else q, None if v0 is None else v, pin=pin)
+    _refuse_bad_drives(system, found.q)
+    return found.q, found.v
+
+
+def _refuse_bad_drives(system: System, q: np.ndarray) -> None:
+    """Drives that the loops tie together, and mechanisms that cannot move, before the run."""
+    from madi.loops.redundancy import dependent_drives
+
+    tied = dependent_drives(system, system.constraint_jacobian(q, engine="plain"))
+    if tied:
+        raise InputError(
+            f"model {system.name!r}: the loops tie these driven or locked coordinates together: {', '.join(tied)}. They cannot "
+            "all be prescribed: drive fewer of them, and let the others follow"
+        )
+    freedoms = system.mobility(q)
+    if freedoms.freedoms == 0 and not np.any(system.layout.arrays.drive >= 0):
+        raise InputError(
+            f"model {system.name!r} cannot move: its constraints leave no freedom ({freedoms}). s.reactions(q, v) gives its "
+            "static loads"
+        )
 
 
 def _start(given: Any, names: list[str], default: np.ndarray, what: str) -> Any:
@@ -133,17 +172,20 @@ def _times(times: Any, span: float, step: float | None, method: Method) -> np.nd
     return np.append(grid, span)
 
 
-def _engine(system: System, name: str, formulation: str, span: float, step: float | None) -> str:
+def _engine(system: System, name: str, formulation: str, span: float, step: float | None, loops: str) -> str:
     """For "auto": C made for the model if it is there already, if it is sooner made than the general kernel on a machine
     that has neither, or if a run as long as this pays for it; else jit."""
     if name != "auto":
         system.engine(name)
+        if name == "compiled" and system.frozen.rows and loops != "projection":
+            raise InputError(f"loops={loops!r} has engine='jit' or 'plain'; generated C serves loops='projection'")
         return name
     from madi.engines.compiled import compiler, library_path
     from madi.engines.jit import is_made
 
-    if compiler() is None or system.frozen.signals.callbacks:
+    if compiler() is None or system.frozen.signals.callbacks or (system.frozen.rows and loops != "projection"):
         return "jit"
+    formulation = system.entry(formulation)
     if library_path(system.layout, formulation).exists():
         return "compiled"
     size = system.nv * 4 * span / step if step else 0.0  # an adaptive run may be short: nobody knows beforehand

@@ -23,7 +23,8 @@ from madi.integrate.contract import (
     TIME,
     Method,
 )
-from madi.integrate.record import RECORD, RECORD_LOADS, record, record_loads
+from madi.integrate.record import RECORD, RECORD_LOADS, RECORD_LOOPS, record, record_loads, record_loops
+from madi.loops import kkt
 from madi.system import Observation, System
 
 if TYPE_CHECKING:
@@ -46,14 +47,24 @@ def positive(value: Any, what: str) -> float:
     return seconds
 
 
+AUGMENTED = (1e4, 6)  # the penalty's softness against the projection's regularisation, and the iterations it takes
+
+
 class Solver:
     """One run: the arrays an integrator works on, and their way back to names."""
 
     def __init__(
-        self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str, reactions: Sequence[str] = ()
-    ):
+        self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str,
+        reactions: Sequence[str] = (), loops: str = "projection", feedback: tuple[float, float] = (0.0, 0.0),
+    ):  # fmt: skip
         self.system, self.method, self.times, self.formulation = system, method, times, formulation
+        self.entry = system.entry(formulation)
         self.engine = system.engine(engine)
+        self.loops = loops if system.frozen.rows else ""
+        # what judges numbers is not traced: beside generated C the general kernel closes the loops
+        self.closer = system.engine("jit") if self.loops and engine == "compiled" else self.engine
+        if self.loops:
+            self._tell_loops(feedback)
         nq, nv = system.nq, system.nv
         self.Q, self.V = np.zeros(len(times) * nq), np.zeros(len(times) * nv)
         self.state = np.zeros(method.state(nq, nv))
@@ -66,9 +77,19 @@ class Solver:
         self.driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
         # all joints whose loads are needed: those asked for, then those that are driven
         self.joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
-        self.numbers = [system._joint(name) for name in self.joints]
+        self.numbers = [system._loaded(name) for name in self.joints]
         self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
         self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
+
+    def _tell_loops(self, feedback: tuple[float, float]) -> None:
+        """Options of the loop equations, and counters at zero."""
+        tally = self.closer.work.tally
+        tally[:] = 0.0
+        if self.loops in ("baumgarte", "augmented"):
+            alpha, beta = feedback
+            tally[kkt.FEEDBACK_RATE], tally[kkt.FEEDBACK_POSITION] = 2 * alpha, beta**2
+        if self.loops == "augmented":
+            tally[kkt.SOFTNESS], tally[kkt.EXTRA] = AUGMENTED
 
     def options(
         self,
@@ -108,12 +129,15 @@ class Solver:
         if self.engine.name != "plain":
             from madi.engines.jit import make_beside
 
-            make_beside(["observe"] if self.engine.name == "jit" else [], [(self.method.loop, LOOP), (record, RECORD)])
-        function, context = self.engine.function(self.formulation)
+            recorder = (record_loops, RECORD_LOOPS) if self.loops else (record, RECORD)
+            entries = ["observe"] if self.engine.name == "jit" else []
+            make_beside([*entries, *(["close"] if self.loops else [])], [(self.method.loop, LOOP), recorder])
+        function, context = self.engine.function(self.entry)
+        close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
         if self.joints:  # made while the helper is at work
-            self.engine.function("loads", self.request, self.loads_width)
+            self.closer.function("loads", self.request, self.loads_width)
         loop = self.engine.loop(self.method.loop, LOOP)
-        arguments = (function, context, self.engine.model_argument, self.times, self.Q, self.V, self.state,
+        arguments = (function, context, close, close_context, self.engine.model_argument, self.times, self.Q, self.V, self.state,
                      self.count, self.option, self.buffer, len(self.times))  # fmt: skip
         limit = 1000
         with Progress(system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
@@ -128,6 +152,11 @@ class Solver:
                 bar.show(float(self.state[TIME]))
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
 
+    def _close(self) -> tuple[Any, np.ndarray]:
+        """What leaves residuals and multipliers in the closer's scratch: the projection, or where the method has none, the
+        loop equations themselves."""
+        return self.closer.function("loops" if self.loops == "baumgarte" else "close")
+
     def _let_interrupt_through(self) -> None:
         """Ctrl-C that fell into a user's function could not pass through machine code: it goes on from here."""
         for callback, _, _ in self.system.frozen.signals.callbacks:
@@ -141,39 +170,55 @@ class Solver:
 
         system, n = self.system, int(self.count[NEXT])
         nq, nv = system.nq, system.nv
-        forward, context = self.engine.function(self.formulation)
         observe, observe_context = self.engine.function("observe")
         times = np.ascontiguousarray(self.times[:n])
         A = np.zeros(max(n, 1) * nv)
         width = ENTRIES["observe"].out(system.layout.sizes)
         rows = np.zeros((n, width))
-        self.engine.loop(record, RECORD)(
-            forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
-            nq, nv, width, n,
-        )  # fmt: skip
+        nr = len(system.frozen.rows)
+        found = np.zeros((n, 4 + nr))
+        if self.loops:
+            self.work_done = self.closer.work.tally.copy()  # closing the outputs is not the run's
+            close, close_context = self._close()
+            work = self.closer.work
+            self.engine.loop(record_loops, RECORD_LOOPS)(
+                close, close_context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
+                work.phi, work.rate, work.lam, work.tally, found.reshape(-1), nq, nv, nr, width, n,
+            )  # fmt: skip
+        else:
+            forward, context = self.engine.function(self.entry)
+            self.engine.loop(record, RECORD)(
+                forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
+                nq, nv, width, n,
+            )  # fmt: skip
         # a drive can be NaN while the integrated state is fine: such outputs are not results
         bad = np.flatnonzero(~np.isfinite(rows[:, : nq + 2 * nv]).all(axis=1))
         if len(bad):
             self.spoiled = float(times[bad[0]])
             n = int(bad[0])
-            times, rows = times[:n].copy(), rows[:n]
-        loads = self._loads(times, A, n) if self.joints else None
+            times, rows, found = times[:n].copy(), rows[:n], found[:n]
+        loads = self._loads(times, A, n, found) if self.joints else None
         statistics = {
             "method": self.method.name, "engine": self.engine.name, "formulation": self.formulation,
             "evaluations": int(self.count[EVALUATIONS]), "steps": int(self.count[ACCEPTED]),
             "rejected": int(self.count[REJECTED]), "last_step": float(self.state[STEP]), "wall_time": self.wall,
         }  # fmt: skip
+        if self.loops:
+            statistics["loops"] = self.loops
+            for name, place in (("factorisations", kkt.FACTORISATIONS), ("position_iterations", kkt.POSITION),
+                                ("velocity_iterations", kkt.VELOCITY), ("acceleration_iterations", kkt.ACCELERATION)):  # fmt: skip
+                statistics[name] = int(self.work_done[place])
         seen = Observation(system, rows)
-        return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics)
+        return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
 
-    def _loads(self, times: np.ndarray, A: np.ndarray, n: int) -> np.ndarray:
-        nq, nv = self.system.nq, self.system.nv
+    def _loads(self, times: np.ndarray, A: np.ndarray, n: int, found: np.ndarray) -> np.ndarray:
+        nq, nv, nr = self.system.nq, self.system.nv, len(self.system.frozen.rows)
         width = self.loads_width
-        function, context = self.engine.function("loads", self.request, width)
-        x = np.concatenate([np.zeros(nv), self.request])
+        function, context = self.closer.function("loads", self.request, width)
+        x = np.concatenate([np.zeros(nv), self.request, np.zeros(nr)])
         rows = np.zeros((n, width))
-        self.engine.loop(record_loads, RECORD_LOADS)(
-            function, context, times, self.Q, self.V, A, x, rows.reshape(-1), nq, nv, width, n
+        self.closer.loop(record_loads, RECORD_LOADS)(
+            function, context, times, self.Q, self.V, A, x, rows.reshape(-1), found.reshape(-1), nq, nv, nr, width, n
         )
         return rows
 
@@ -187,6 +232,8 @@ class Solver:
         t = float(self.state[TIME])
         where = f"model {self.system.name!r} stopped at t = {t:.6g} s after {int(self.count[ACCEPTED])} steps: "
         kept = f" Outputs before it ({int(self.count[NEXT])}) are in error.run."
+        if self.loops and self.closer.work.tally[kkt.FAILED] != 0:
+            return where + self._open_loops() + kept
         if status == STEP_TOO_SMALL:
             return (
                 f"{where}the step fell below what numbers can resolve ({self.state[STEP]:.2g} s). Something is very stiff "
@@ -194,6 +241,23 @@ class Solver:
             )
         assert status == NOT_FINITE
         return where + diagnose(self.system, t, float(self.state[STEP]), q.copy(), v.copy(), bool(self.option[5])) + kept
+
+    def _open_loops(self) -> str:
+        """Which loops could not be closed, by name."""
+        from madi.loops.assemble import by_element
+
+        work = self.closer.work
+        positions = work.tally[kkt.FAILED] == 1
+        what, values, unit = ("position", work.phi, "m or rad") if positions else ("velocity", work.rate, "per s")
+        parts = sorted(by_element(self.system, values).items(), key=lambda item: -item[1])
+        listed = ", ".join(f"{name} {size:.3g}" for name, size in parts[:6])
+        drives = ", ".join(repr(self.system.speeds[c]) for c in self.driven)
+        cure = (
+            f"The drives ({drives}) ask for a position the loops do not allow: change them, or the lengths."
+            if drives
+            else "The mechanism is at the end of its reach or in a singular position: use smaller steps (or an adaptive method)."
+        )
+        return f"the loops cannot be closed ({what}, {unit}, by cut joint: {listed}). {cure}"
 
     def explain_spoiled(self) -> str:
         """Which drive is not finite, and from when on."""

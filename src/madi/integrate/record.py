@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from madi.kernel import call, view1
+from madi.loops.kkt import CLOSENESS, DEFICIENT
 
 
 def record(forward, forward_context, observe, observe_context, times, Q, V, A, tau, rows, nq, nv, width, n):
@@ -17,13 +18,38 @@ def record(forward, forward_context, observe, observe_context, times, Q, V, A, t
 RECORD = "iIiIFFFFFFiiii"
 
 
-def record_loads(loads, context, times, Q, V, A, x, rows, nq, nv, width, n):
-    """Rows of the `loads` entry for n outputs; x after the first nv numbers lists the joints."""
+def record_loops(close, close_context, observe, observe_context, times, Q, V, A, tau, rows, phi, rate, lam, tally, found,
+                 nq, nv, nr, width, n):  # fmt: skip
+    """The same with loops: every output is closed first. `phi`, `rate`, `lam`, `tally` are where `close` leaves residuals,
+    multipliers and its remarks; `found` gets, for each output, the largest residual and rate, how near the constraints are
+    to losing independence and how many have, then the multipliers."""
+    for k in range(n):
+        q, v, a = view1(Q, k * nq, nq), view1(V, k * nv, nv), view1(A, k * nv, nv)
+        call(close, times[k], q, v, tau, a, close_context)
+        at = k * (4 + nr)
+        for r in range(nr):
+            found[at] = max(found[at], abs(phi[r]))
+            found[at + 1] = max(found[at + 1], abs(rate[r]))
+            found[at + 4 + r] = lam[r]
+        found[at + 2], found[at + 3] = tally[CLOSENESS], tally[DEFICIENT]
+        call(observe, times[k], q, v, a, view1(rows, k * width, width), observe_context)
+    return 0
+
+
+RECORD_LOOPS = "iIiIFFFFFFFFFFFiiiii"
+
+
+def record_loads(loads, context, times, Q, V, A, x, rows, found, nq, nv, nr, width, n):
+    """Rows of the `loads` entry for n outputs; x after the first nv numbers lists the joints, and ends with the
+    multipliers, which `found` has (see above)."""
+    after = len(x) - nr
     for k in range(n):
         for c in range(nv):
             x[c] = A[k * nv + c]
+        for r in range(nr):
+            x[after + r] = found[k * (4 + nr) + 4 + r]
         call(loads, times[k], view1(Q, k * nq, nq), view1(V, k * nv, nv), x, view1(rows, k * width, width), context)
     return 0
 
 
-RECORD_LOADS = "iIFFFFFFiiii"
+RECORD_LOADS = "iIFFFFFFFiiiii"

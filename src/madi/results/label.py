@@ -20,7 +20,7 @@ BY_CODE = {kind.code: kind for kind in FORCES.values()}
 
 def label(
     system: System, times: np.ndarray, seen: Observation, reactions: list[str], joints: list[str],
-    loads: np.ndarray | None, driven: list[int], statistics: dict[str, Any],
+    loads: np.ndarray | None, driven: list[int], statistics: dict[str, Any], found: np.ndarray | None = None,
 ) -> Run:  # fmt: skip
     """The Dataset of a run. `joints`: all joints whose loads were computed, those asked for (`reactions`) first."""
     import xarray as xr
@@ -31,7 +31,7 @@ def label(
     functional = np.array([bool(BY_CODE[int(code)].signals) for code in system.layout.arrays.force_kind], dtype=bool)
     applied = seen.force[:, functional, 2].sum(axis=1)
     if loads is not None and driven:
-        listed = [c for _, c in system._driving_columns([system._joint(name) for name in joints])]
+        listed = [c for _, c in system._driving_columns([system._loaded(name) for name in joints])]
         driving = loads[:, [6 * len(joints) + listed.index(c) for c in driven]]
         applied = applied + (driving * seen.v[:, driven]).sum(axis=1)
     variables: dict[str, Any] = {
@@ -53,6 +53,13 @@ def label(
         "body": system.bodies, "axis": AXES, "quaternion": ["w", "x", "y", "z"],
         "component": ["px", "py", "pz", "lx", "ly", "lz"],
     }  # fmt: skip
+    if found is not None and system.frozen.rows:
+        coordinates["constraint"] = system.constraint_names
+        variables["violation"] = ("time", found[:, 0], {"units": "m or rad", "of": "largest residual of a constraint"})
+        variables["violation_rate"] = ("time", found[:, 1], {"units": "m/s or rad/s"})
+        variables["independence"] = ("time", found[:, 2], {"units": "1", "of": "smallest pivot of the constraints"})
+        variables["dependent"] = ("time", found[:, 3], {"units": "1", "of": "constraints that depend on others"})
+        variables["multiplier"] = (("time", "constraint"), found[:, 4:])
     if system.forces:
         coordinates["force"] = system.forces
         for k, name in enumerate(("value", "potential", "power", "dissipated")):
