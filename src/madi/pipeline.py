@@ -77,8 +77,8 @@ def simulate(
         raise InputError(f"loops={loops!r} is not there yet: choose one of {', '.join(CLOSING)}")
     start = _assembled(system, q0, v0)
     solver = Solver(
-        system, chosen, outputs, _engine(system, engine, form, span, step, loops), form, list(dict.fromkeys(reactions)), loops,
-        feedback,
+        system, chosen, outputs, _engine(system, engine, form, span, step, loops), form, list(dict.fromkeys(reactions)),
+        loops, feedback,
     )  # fmt: skip
     solver.options(rtol, 0.01 * number(rtol, "rtol") if atol is None else atol, max_step, first_step, step, order, span)
     solver.start(*start)
@@ -119,8 +119,8 @@ def _refuse_bad_drives(system: System, q: np.ndarray) -> None:
     tied = dependent_drives(system, system.constraint_jacobian(q, engine="plain"))
     if tied:
         raise InputError(
-            f"model {system.name!r}: the loops tie these driven or locked coordinates together: {', '.join(tied)}. They cannot "
-            "all be prescribed: drive fewer of them, and let the others follow"
+            f"model {system.name!r}: the loops tie these driven or locked coordinates together: {', '.join(tied)}. They "
+            "cannot all be prescribed: drive fewer of them, and let the others follow"
         )
     freedoms = system.mobility(q)
     if freedoms.freedoms == 0 and not np.any(system.layout.arrays.drive >= 0):

@@ -18,6 +18,7 @@ from madi.integrate.contract import (
     NOT_FINITE,
     PAUSED,
     REJECTED,
+    SINGULAR,
     STEP,
     STEP_TOO_SMALL,
     TIME,
@@ -133,12 +134,10 @@ class Solver:
             entries = ["observe"] if self.engine.name == "jit" else []
             make_beside([*entries, *(["close"] if self.loops else [])], [(self.method.loop, LOOP), recorder])
         function, context = self.engine.function(self.entry)
-        close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
         if self.joints:  # made while the helper is at work
             self.closer.function("loads", self.request, self.loads_width)
         loop = self.engine.loop(self.method.loop, LOOP)
-        arguments = (function, context, close, close_context, self.engine.model_argument, self.times, self.Q, self.V, self.state,
-                     self.count, self.option, self.buffer, len(self.times))  # fmt: skip
+        arguments = (function, context, *self.arguments())
         limit = 1000
         with Progress(system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
             while True:
@@ -151,6 +150,15 @@ class Solver:
                     return status
                 bar.show(float(self.state[TIME]))
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What an integrator's loop gets between the system function and `limit`."""
+        close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
+        remarks = self.closer.work.tally if self.loops else np.zeros(16)
+        return (
+            close, close_context, remarks, self.engine.model_argument, self.times, self.Q, self.V, self.state, self.count,
+            self.option, self.buffer, len(self.times),
+        )  # fmt: skip
 
     def _close(self) -> tuple[Any, np.ndarray]:
         """What leaves residuals and multipliers in the closer's scratch: the projection, or where the method has none, the
@@ -206,7 +214,8 @@ class Solver:
         if self.loops:
             statistics["loops"] = self.loops
             for name, place in (("factorisations", kkt.FACTORISATIONS), ("position_iterations", kkt.POSITION),
-                                ("velocity_iterations", kkt.VELOCITY), ("acceleration_iterations", kkt.ACCELERATION)):  # fmt: skip
+                                ("velocity_iterations", kkt.VELOCITY), ("acceleration_iterations", kkt.ACCELERATION),
+                                ("leaps", kkt.LEAPS)):  # fmt: skip
                 statistics[name] = int(self.work_done[place])
         seen = Observation(system, rows)
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
@@ -234,6 +243,11 @@ class Solver:
         kept = f" Outputs before it ({int(self.count[NEXT])}) are in error.run."
         if self.loops and self.closer.work.tally[kkt.FAILED] != 0:
             return where + self._open_loops() + kept
+        if self.loops and self.closer.work.tally[kkt.LOWEST] < SINGULAR:
+            return (
+                f"{where}the loops are in a singular position there, where rounding outgrows the tolerance. Loosen rtol "
+                f"(1e-9 passes what can be passed), or use a fixed step.{kept}"
+            )
         if status == STEP_TOO_SMALL:
             return (
                 f"{where}the step fell below what numbers can resolve ({self.state[STEP]:.2g} s). Something is very stiff "
@@ -255,7 +269,7 @@ class Solver:
         cure = (
             f"The drives ({drives}) ask for a position the loops do not allow: change them, or the lengths."
             if drives
-            else "The mechanism is at the end of its reach or in a singular position: use smaller steps (or an adaptive method)."
+            else "The mechanism is at the end of its reach or in a singular position: use smaller steps, or rtol."
         )
         return f"the loops cannot be closed ({what}, {unit}, by cut joint: {listed}). {cure}"
 

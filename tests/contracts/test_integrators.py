@@ -91,8 +91,7 @@ def test_a_paused_run_equals_an_unbroken_one(name, reference):
         solver.options(1e-7, 1e-9, None, None, 1e-3 if name in ("rk4", "ab3") else None, 4, 0.5)
         solver.start(s.q0, v0)
         loop, (function, context) = solver.engine.loop(METHODS[name].loop, LOOP), solver.engine.function("recursive")
-        while loop(function, context, solver.engine.model_argument, solver.times, solver.Q, solver.V, solver.state,
-                   solver.count, solver.option, solver.buffer, 11, limit) == 1:  # fmt: skip
+        while loop(function, context, *solver.arguments(), limit) == 1:
             pass
         results.append((solver.Q.copy(), solver.V.copy(), solver.count.copy()))
     for one, two in zip(*results, strict=True):

@@ -21,8 +21,8 @@ from madi.dynamics.velocity_transform import tip_column
 from madi.forces.dispatch import apply_forces
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, projection
-from madi.spatial.algebra import dot6
 from madi.signals.tape import drive_signals, force_signals
+from madi.spatial.algebra import dot6
 
 
 @kernel

@@ -42,7 +42,7 @@ def carried(model, q0, q, d, out, theta):
         out[nv + c] = d[nv + c]
 
 
-def loop(function, context, close, close_context, model, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps v and three times (q, derivative): now, one step ago, two steps ago."""
     model = as_model(model)
     nq, nv = model.nq, model.nv
@@ -65,7 +65,7 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
         t, h = next_step(state, option, count[ACCEPTED])
         start_step(v, nv, x0)
         if count[ACCEPTED] < 2 or h < 0.999999 * option[FIXED_STEP]:
-            rk4_step(function, context, model, t, h, q, x0, d, x1, x, k, scratch)
+            rk4_step(function, context, close, close_context, remarks, model, t, h, q, x0, d, x1, x, k, scratch)
             count[EVALUATIONS] += 3
         else:
             carried(model, q, q_1, d_1, x, k)

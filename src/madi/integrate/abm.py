@@ -33,6 +33,7 @@ from madi.integrate.contract import (
     REJECTED,
     RTOL,
     SINCE,
+    SINGULAR,
     STARTED,
     STEP,
     STEP_TOO_SMALL,
@@ -48,6 +49,8 @@ from madi.integrate.contract import (
     first_outputs,
     first_step,
     hermite_outputs,
+    leaps,
+    note_step,
     scales,
     start_step,
     write,
@@ -55,6 +58,7 @@ from madi.integrate.contract import (
 from madi.integrate.rk4 import next_step, rk4_step
 from madi.joints.dispatch import retract
 from madi.kernel import as_model, kernel, view1
+from madi.loops.kkt import LOWEST
 
 MOST = 12  # highest order of the predictor
 POINTS = MOST + 2  # points kept
@@ -157,7 +161,7 @@ def newton_outputs(model, times, n_times, count, t, h, q0, x0, F, nodes, m, poly
         count[NEXT] += 1
 
 
-def loop(function, context, close, close_context, model, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v, the derivative, then POINTS times (t, q, derivative), newest first."""
     model = as_model(model)
     nq, nv = model.nq, model.nv
@@ -182,7 +186,26 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
         h = option[FIRST_STEP]
         if h <= 0.0 and not fixed:
             span = state[END] - state[TIME]
-            h = first_step(function, context, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 1.0, rtol, atol)
+            h = first_step(
+                function,
+                context,
+                close,
+                close_context,
+                remarks,
+                model,
+                state[TIME],
+                span,
+                q,
+                v,
+                d,
+                scale,
+                x,
+                x1,
+                scratch,
+                1.0,
+                rtol,
+                atol,
+            )
             count[EVALUATIONS] += 1
         state[STEP] = min(h, option[MAX_STEP])
         count[ORDER] = max(1, int(option[WANTED_ORDER]) - 1) if fixed else 1
@@ -206,7 +229,7 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
             h = end - t
         start_step(v, nv, x0)
         if fixed and count[STORED] < order:
-            rk4_step(function, context, model, t, h, q, x0, d, x1, x, k_, scratch)
+            rk4_step(function, context, close, close_context, remarks, model, t, h, q, x0, d, x1, x, k_, scratch)
             count[EVALUATIONS] += 3
             err, low, high = 0.0, 0.0, 0.0
         else:
@@ -220,7 +243,7 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
             for j in range(n):
                 x[j] = x0[j]
             newton_sum(F, n, nodes, min(order, stored), weights, h, x, view1(buffer, a + 60 + 2 * nq + n, POINTS * n))
-            derivative(function, context, model, t + h, q, x, view1(F, 0, n), scratch)
+            derivative(function, context, close, close_context, remarks, model, t + h, q, x, view1(F, 0, n), scratch)
             count[EVALUATIONS] += 1
             nodes[0] = 1.0
             m = stored + 1
@@ -238,9 +261,9 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
         if not fixed and not (err < 1e300):
             if h < 1e-10 * max(1.0, abs(t)):
                 return NOT_FINITE
-            state[STEP] = 0.1 * h
+            state[STEP] = 0.1 * h if close == 0 or remarks[LOWEST] >= SINGULAR else 0.7 * h
             count[REJECTED] += 1
-        elif not fixed and err > 1.0:
+        elif not fixed and err > 1.0 and not leaps(close, remarks, h, err * rtol):
             count[REJECTED] += 1
             count[SINCE] = 0
             state[STEP] = h * min(0.7, max(0.2, (0.5 / err) ** (1.0 / (order + 1.0))))
@@ -262,6 +285,7 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
                 v[c] = x1[nv + c]
             for j in range(n):
                 d[j] = d1[j]
+            note_step(close, remarks, h)
             count[ACCEPTED] += 1
             state[TIME] = t + h if h < end - t else end
             remember(state, past, POINTS, state[TIME], q, d, nq, n)

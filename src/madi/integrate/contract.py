@@ -5,8 +5,9 @@ q_n (joints/dispatch.py), where theta = 0. In it every method is its textbook se
 by theta. So rotations are stepped on the manifold: a unit quaternion stays one, and a steady turn is exact.
 
 A method is a loop kernel with the arguments of `LOOP` (below): the system function, what closes loops at the end of a step
-(0: there are none), their contexts, the model, outputs, memory. It is resumable: it returns after `limit` steps (PAUSED), when all
-outputs are written (DONE), or with a failure, and everything it must remember is in `state` and `count`.
+(0: there are none), their contexts, the loops' remarks (loops/kkt.py), the model, outputs, memory. It is resumable: it
+returns after `limit` steps (PAUSED), when all outputs are written (DONE), or with a failure, and everything it must
+remember is in `state` and `count`.
 Integrators are not traced: their kernels may branch on values.
 Driven coordinates are prescribed inside the system function; what the integrator carries for them is not used.
 
@@ -22,7 +23,9 @@ from dataclasses import dataclass
 
 from madi.joints.dispatch import chart_point, chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
+from madi.loops.kkt import CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST
 
+SINGULAR = 1e-2  # pivot ratio of the loop equations below which a position counts as singular
 DONE, PAUSED = 0, 1
 NOT_FINITE, STEP_TOO_SMALL = 2, 3
 NEXT, EVALUATIONS, ACCEPTED, REJECTED, STARTED, ORDER, STORED, SINCE = range(8)  # count[...]
@@ -46,13 +49,20 @@ class Method:
 
 
 @kernel
-def derivative(function, context, model, t, q0, x, dx, scratch):
-    """dx = x' at x = (theta, v) in the chart at q0. scratch: nq + nv numbers, the last nv zero (tau)."""
+def derivative(function, context, close, close_context, remarks, model, t, q0, x, dx, scratch):
+    """dx = x' at x = (theta, v) in the chart at q0. scratch: nq + nv numbers, the last nv zero (tau).
+
+    Where the constraints are not safely independent (redundant, or near a singular position), accelerations off the
+    closed states are not smooth: there the stage is closed first, and x is given up for it.
+    """
     nq, nv = model.nq, model.nv
     q, tau = view1(scratch, 0, nq), view1(scratch, nq, nv)
     theta, v = view1(x, 0, nv), view1(x, nv, nv)
     retract(model, q0, theta, q)
-    call(function, t, q, v, tau, view1(dx, nv, nv), context)
+    if close != 0 and remarks[CAREFUL] != 0.0:
+        call(close, t, q, v, tau, view1(dx, nv, nv), close_context)
+    else:
+        call(function, t, q, v, tau, view1(dx, nv, nv), context)
     chart_rate(model, theta, v, view1(dx, 0, nv))
 
 
@@ -82,6 +92,28 @@ def arrive(function, context, close, close_context, model, t, q0, x, q, dx, scra
     chart_point(model, q0, q, theta)
     for c in range(nv):
         dx[c] = v[c]
+
+
+@kernel
+def leaps(close, remarks, h, relative):
+    """Whether a step that misses its tolerance (by `relative`, its error against the size of the state) is taken all the
+    same. In a singular position of the loops rounding is magnified beyond tight tolerances, and ever shorter steps only
+    stay there longer; so steps there are not made much shorter than the last one outside. Leaps are counted."""
+    if close == 0 or remarks[LOWEST] >= SINGULAR:
+        return False
+    if h <= 0.05 * remarks[GOOD_STEP] or (h <= 0.6 * remarks[GOOD_STEP] and relative < 1e-6):
+        remarks[LEAPS] = remarks[LEAPS] + 1.0
+        return True
+    return False
+
+
+@kernel
+def note_step(close, remarks, h):
+    """Remember the length of a step taken where the loops are regular, and look afresh."""
+    if close != 0:
+        if remarks[LOWEST] >= SINGULAR:
+            remarks[GOOD_STEP] = h
+        remarks[LOWEST] = remarks[CLOSENESS]
 
 
 @kernel
@@ -172,7 +204,9 @@ def scales(model, q, v, scale):
 
 
 @kernel
-def first_step(function, context, model, t, span, q, v, d0, scale, x, dx, scratch, order, rtol, atol):
+def first_step(
+    function, context, close, close_context, remarks, model, t, span, q, v, d0, scale, x, dx, scratch, order, rtol, atol
+):
     """A first step from the sizes of x, x' and x'' (Hairer, Norsett, Wanner: Solving ODEs I, II.4)."""
     n = 2 * model.nv
     size, rate = 0.0, 0.0
@@ -186,7 +220,7 @@ def first_step(function, context, model, t, span, q, v, d0, scale, x, dx, scratc
     start_step(v, model.nv, x)
     for j in range(n):
         x[j] = x[j] + h * d0[j]
-    derivative(function, context, model, t + h, q, x, dx, scratch)
+    derivative(function, context, close, close_context, remarks, model, t + h, q, x, dx, scratch)
     curve = 0.0
     for j in range(n):
         w = 1.0 / (atol + rtol * scale[j])
@@ -197,4 +231,4 @@ def first_step(function, context, model, t, span, q, v, d0, scale, x, dx, scratc
     return min(100.0 * h, step, span)
 
 
-LOOP = "iIiIIFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals
+LOOP = "iIiIFIFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals

@@ -21,6 +21,7 @@ from madi.integrate.contract import (
     PAUSED,
     REJECTED,
     RTOL,
+    SINGULAR,
     STARTED,
     STEP,
     STEP_TOO_SMALL,
@@ -33,12 +34,15 @@ from madi.integrate.contract import (
     error_norm,
     first_outputs,
     first_step,
+    leaps,
+    note_step,
     scales,
     start_step,
     write,
 )
 from madi.joints.dispatch import chart_rate, retract
 from madi.kernel import as_model, kernel, view1
+from madi.loops.kkt import LOWEST
 
 A = np.array(
     [
@@ -80,7 +84,7 @@ def dense_outputs(model, times, n_times, count, t, h, q0, x0, x1, k, Q, V, scrat
         count[NEXT] += 1
 
 
-def loop(function, context, close, close_context, model, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v, the derivative at the present point, and the last error."""
     model = as_model(model)
     nq, nv = model.nq, model.nv
@@ -98,7 +102,26 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
         span = state[END] - state[TIME]
         h = option[FIRST_STEP]
         if h <= 0.0:
-            h = first_step(function, context, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 4.0, rtol, atol)
+            h = first_step(
+                function,
+                context,
+                close,
+                close_context,
+                remarks,
+                model,
+                state[TIME],
+                span,
+                q,
+                v,
+                d,
+                scale,
+                x,
+                x1,
+                scratch,
+                4.0,
+                rtol,
+                atol,
+            )
         count[EVALUATIONS] += 2
         state[STEP] = min(h, option[MAX_STEP])
         state[4] = 1e-4
@@ -124,7 +147,9 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
                     total += A[i, m] * k[m * n + j]
                 x[j] = x0[j] + h * total
             if i < 6:
-                derivative(function, context, model, t + C[i] * h, q, x, view1(k, i * n, n), scratch)
+                derivative(
+                    function, context, close, close_context, remarks, model, t + C[i] * h, q, x, view1(k, i * n, n), scratch
+                )
         for j in range(n):
             x1[j] = x[j]
         k6 = view1(k, 6 * n, n)
@@ -144,9 +169,10 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
             # a stage left the finite numbers: come back with a shorter step, unless that is hopeless
             if h < 1e-10 * max(1.0, abs(t)):
                 return NOT_FINITE
-            state[STEP] = 0.1 * h
+            state[STEP] = 0.1 * h if close == 0 or remarks[LOWEST] >= SINGULAR else 0.7 * h
             count[REJECTED] += 1
-        elif err <= 1.0:
+        elif err <= 1.0 or leaps(close, remarks, h, err * rtol):
+            note_step(close, remarks, h)
             dense_outputs(model, times, n_times, count, t, h, q, x0, x1, k, Q, V, view1(buffer, 10 * n, n + nq))
             # PI control
             factor = 0.9 * max(err, 1e-10) ** -0.17 * state[4] ** 0.04

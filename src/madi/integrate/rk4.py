@@ -28,21 +28,21 @@ from madi.kernel import as_model, kernel, view1
 
 
 @kernel
-def rk4_step(function, context, model, t, h, q0, x0, k1, x1, x, k, scratch):
+def rk4_step(function, context, close, close_context, remarks, model, t, h, q0, x0, k1, x1, x, k, scratch):
     """x1 from x0 and its derivative k1; x and k are scratch."""
     n = 2 * model.nv
     for j in range(n):
         x[j] = x0[j] + 0.5 * h * k1[j]
         x1[j] = x0[j] + h / 6.0 * k1[j]
-    derivative(function, context, model, t + 0.5 * h, q0, x, k, scratch)
+    derivative(function, context, close, close_context, remarks, model, t + 0.5 * h, q0, x, k, scratch)
     for j in range(n):
         x[j] = x0[j] + 0.5 * h * k[j]
         x1[j] = x1[j] + h / 3.0 * k[j]
-    derivative(function, context, model, t + 0.5 * h, q0, x, k, scratch)
+    derivative(function, context, close, close_context, remarks, model, t + 0.5 * h, q0, x, k, scratch)
     for j in range(n):
         x[j] = x0[j] + h * k[j]
         x1[j] = x1[j] + h / 3.0 * k[j]
-    derivative(function, context, model, t + h, q0, x, k, scratch)
+    derivative(function, context, close, close_context, remarks, model, t + h, q0, x, k, scratch)
     for j in range(n):
         x1[j] = x1[j] + h / 6.0 * k[j]
 
@@ -56,7 +56,7 @@ def next_step(state, option, accepted):
     return t, (h if t + h * (1.0 + 1e-9) < end else end - t)
 
 
-def loop(function, context, close, close_context, model, times, Q, V, state, count, option, buffer, n_times, limit):
+def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v and the derivative at the present point."""
     model = as_model(model)
     nq, nv = model.nq, model.nv
@@ -76,7 +76,7 @@ def loop(function, context, close, close_context, model, times, Q, V, state, cou
         limit -= 1
         t, h = next_step(state, option, count[ACCEPTED])
         start_step(v, nv, x0)
-        rk4_step(function, context, model, t, h, q, x0, d, x1, x, k, scratch)
+        rk4_step(function, context, close, close_context, remarks, model, t, h, q, x0, d, x1, x, k, scratch)
         arrive(function, context, close, close_context, model, t + h, q, x1, q1, d1, scratch)
         count[EVALUATIONS] += 4
         if not (all_finite(x1, n) and all_finite(d1, n)):

@@ -157,7 +157,9 @@ def assemble(
             q, size = kept if kept[1] < size else (q, size)
         released = tuple(name for name, one in zip(system.speeds, given & ~driven, strict=True) if one)
     if size > CLOSED:
-        raise AssemblyError(_cannot_close(system, closer, q, goal, held, t), _report(closer, q, speed, goal, False, released))
+        raise AssemblyError(
+            _cannot_close(system, closer, q, goal, held, t), _report(closer, q, speed, goal, False, released)
+        )
     if branch:
         q = _branch(closer, q, held if not released else driven, branch)
     v = _velocity(closer, q, speed, frozen.given_v if v0 is None else np.ones(system.nv, dtype=bool), driven)
@@ -250,9 +252,7 @@ def _cannot_close(system: System, closer: Closer, q: np.ndarray, goal: np.ndarra
     parts = ", ".join(f"{name} {size:.3g}" for name, size in by_element(system, phi).items())
     pins = [f"{name} = {goal[c]:.4g}" for name, c in zip(system.speeds, system.layout.arrays.column_q, strict=True)
             if held[system.speeds.index(name)] and c >= 0]  # fmt: skip
-    text = (
-        f"model {system.name!r}: the loops cannot be closed at t = {t:g} s. What stays open (m or rad), by cut joint: {parts}. "
-    )
+    text = f"model {system.name!r}: the loops cannot be closed at t = {t:g} s. Open (m or rad), by cut joint: {parts}. "
     free, size = closer.close(q.copy(), np.zeros(len(held), dtype=bool))
     if size <= CLOSED and pins:
         moved = np.empty(len(held))

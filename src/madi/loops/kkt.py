@@ -12,10 +12,13 @@ from madi.constraints.dispatch import jacobian_entry
 from madi.kernel import inline, kernel
 from madi.spatial.algebra import dot6
 
-PROXIMAL = 2  # steps after the first solution; each gains the factor eps = 1e-9 on a regular mechanism
+EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
+PROXIMAL = 2  # steps after the first solution; each gains the factor eps = 1e-10 on a regular mechanism
 # work.tally
 FEEDBACK_RATE, FEEDBACK_POSITION, SOFTNESS, EXTRA, VALID = range(5)
-FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED, DEFICIENT, CLOSENESS = range(5, 12)
+FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED, DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(
+    5, 16
+)
 
 
 @kernel
@@ -30,26 +33,20 @@ def coefficients(model, work):
 
 @kernel
 def factorise(model, work):
-    """L and D^-1 of the coefficients in work, into work.factor; work.diagonal keeps what each row's diagonal was when all
-    columns were eliminated."""
+    """L and D^-1 of the coefficients in work, into work.factor."""
     F, nu = work.factor, model.nu
     for k in range(nu + model.nl):
         F[k] = 0.0
     for k in range(model.nm):
         F[model.m_place[k]] = work.mass[k]
-    rows = 0
     for r in range(model.nr):
         p = model.row_place[r]
         if p >= 0:
-            rows += 1
             F[p] = -model.row_value[r, 2] * (1.0 + work.tally[SOFTNESS])
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 F[model.j_place[j]] = work.jacobian[j]
     p = 0
     for k in range(nu):
-        if k == nu - rows:
-            for i in range(k, nu):
-                work.diagonal[i] = F[i]
         inverse = 1.0 / F[k]
         F[k] = inverse
         first, end = nu + model.l_first[k], nu + model.l_first[k + 1]

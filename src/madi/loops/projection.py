@@ -19,9 +19,12 @@ from madi.joints.dispatch import retract
 from madi.kernel import kernel
 from madi.loops.kkt import (
     ACCELERATION,
+    CAREFUL,
     CLOSENESS,
     DEFICIENT,
+    EPSILON,
     FAILED,
+    LOWEST,
     POSITION,
     VALID,
     VELOCITY,
@@ -39,6 +42,7 @@ MOST = 30  # iterations of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained
 VELOCITY_TINY, VELOCITY_GOOD = 2e-12, 5e-10
 NAN = float("nan")
+NEAR = 0.03  # pivot ratio below which the rows are no longer safely independent
 SLOW = 0.2  # a step that leaves more than this is no longer worth its matrix
 
 
@@ -82,9 +86,12 @@ def close_positions(model, work):
     evaluate_rows(model, work)
     size = worst(work.phi, model.nr)
     fresh = False
+    near = work.tally[CLOSENESS] < NEAR
     for _ in range(MOST):
-        if size <= POSITION_TINY:
+        if size <= POSITION_TINY and not near:
             return True
+        if near:  # a row's weak direction turns from step to step: only the matrix of this very state sees it
+            work.tally[VALID] = 0.0
         if work.tally[VALID] == 0.0:
             refactor(model, work)
             fresh = True
@@ -104,23 +111,28 @@ def close_positions(model, work):
             if fresh and now > 0.9 * size and now < 1e-3:
                 return False  # the exact matrix does not help: the rows contradict each other
             work.tally[VALID] = 0.0
-            fresh = False
+        fresh = False
         size = now
     return size <= POSITION_GOOD
 
 
 @kernel
 def close_velocities(model, work):
-    """Quasi-Newton on Phi' = 0; returns whether it holds. Linear, so a fresh matrix ends it."""
+    """Quasi-Newton on Phi' = 0; returns whether it holds. Linear: with a fresh matrix only eps is left to take out."""
     velocities(model, work, work.q, work.v)
     evaluate_rows(model, work)
-    scale = 1.0 + worst(work.v, model.nv)
+    rounding = 1e-15 * worst(work.v, model.nv)
     size = worst(work.rate, model.nr)
+    fresh = False
+    near = work.tally[CLOSENESS] < NEAR
+    if near:
+        work.tally[VALID] = 0.0
     for _ in range(MOST):
-        if size <= VELOCITY_TINY * scale:
+        if size <= VELOCITY_TINY + rounding and not near:
             return True
         if work.tally[VALID] == 0.0:
             refactor(model, work)
+            fresh = True
         step_for(model, work, work.rate)
         for c in range(model.nv):
             if model.column_place[c] >= 0:
@@ -130,13 +142,14 @@ def close_velocities(model, work):
         work.tally[VELOCITY] = work.tally[VELOCITY] + 1.0
         now = worst(work.rate, model.nr)
         if not now < SLOW * size:
-            if now <= VELOCITY_GOOD * scale:
+            if now <= VELOCITY_GOOD + 10.0 * rounding:
                 return True
             if now != now:
                 return False
-            work.tally[VALID] = 0.0
+            if not fresh:
+                work.tally[VALID] = 0.0
         size = now
-    return size <= VELOCITY_GOOD * scale
+    return size <= VELOCITY_GOOD + 10.0 * rounding
 
 
 @kernel
@@ -146,6 +159,7 @@ def close_accelerations(model, work):
     right_hand_side(model, work, x)
     solve(model, work.factor, x)
     last = 1e300
+    fresh = False
     for _ in range(MOST):
         residual(model, work, x, y, 1)
         solve(model, work.factor, y)
@@ -167,30 +181,31 @@ def close_accelerations(model, work):
         if not size < SLOW * last:
             if size <= 1e-11 * scale:
                 break
-            factorise(model, work)
-            right_hand_side(model, work, x)
-            solve(model, work.factor, x)
-            last = 1e300
-        else:
-            last = size
+            if not fresh:
+                factorise(model, work)
+                right_hand_side(model, work, x)
+                solve(model, work.factor, x)
+                fresh = True
+        last = size
     hand_out(model, work, x)
 
 
 @kernel
 def look_at_pivots(model, work):
-    """How near the rows are to losing their independence: the smallest pivot against the diagonal it started from."""
+    """How near the rows are to losing their independence: the smallest pivot, against what rows usually have."""
     deficient, near = 0.0, 1.0
     for r in range(model.nr):
         p = model.row_place[r]
         if p >= 0:
-            before = -work.diagonal[p]
-            ratio = -1.0 / (work.factor[p] * before) if before > 10.0 * model.row_value[r, 2] else 0.0
+            ratio = -EPSILON / (work.factor[p] * model.row_value[r, 2])
             if ratio < 1e-7:
                 deficient += 1.0
             elif ratio < near:
                 near = ratio
     work.tally[DEFICIENT] = deficient
     work.tally[CLOSENESS] = near
+    work.tally[LOWEST] = min(work.tally[LOWEST], near)
+    work.tally[CAREFUL] = 1.0 if deficient > 0.0 or near < NEAR else 0.0
 
 
 @kernel

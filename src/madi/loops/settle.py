@@ -2,7 +2,7 @@
 
 A planar linkage drawn in space has, at every cut revolute, three rows that no motion of the tree can violate: their
 Jacobian is zero at every configuration, and at a few random ones with certainty as good as any. They stay in the report
-(redundant, by name) and leave the equations. eps of a row is 1e-9 of Phi_q M^-1 Phi_q^T, the inverse of the mass it feels:
+(redundant, by name) and leave the equations. eps of a row is 1e-10 of Phi_q M^-1 Phi_q^T, the inverse of the mass it feels:
 the mean over the random configurations, and over the rows of its unit so that multipliers of least norm are forces alike.
 """
 
@@ -14,11 +14,11 @@ from madi.constraints.dispatch import evaluate_rows, jacobian
 from madi.dynamics import recursive
 from madi.dynamics.kinematics import positions
 from madi.joints.dispatch import retract
+from madi.loops.kkt import EPSILON
 from madi.topology.closures import Row
 from madi.topology.layout import Layout, repack, work_views
 from madi.topology.pattern import pattern
 
-EPSILON = 1e-9
 TRIALS = 3
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def check(model: Model) -> list[Finding]:
     """All defects of `model`."""
     findings: list[Finding] = []
-    for part in (_names, _gravity, _bodies, _joints, _forces, _drives, _functions, _connections):
+    for part in (_names, _gravity, _bodies, _joints, _forces, _constraints, _drives, _functions, _connections):
         findings.extend(part(model))
     if not findings:
         from madi.topology.graph import spanning_tree  # further along the path: only a sound model has a tree
@@ -49,7 +49,9 @@ def _known_bodies(model: Model) -> set[str]:
 
 
 def _names(model: Model) -> Iterator[Finding]:
-    groups: dict[str, list[Any]] = {"body": model.bodies, "joint": model.joints, "force": model.forces}
+    groups: dict[str, list[Any]] = {
+        "body": model.bodies, "joint": model.joints, "force": model.forces, "constraint": model.constraints,
+    }  # fmt: skip
     for what, elements in groups.items():
         for name, count in Counter(str(element.name) for element in elements).items():
             if count > 1:
@@ -352,18 +354,71 @@ def _connections(model: Model) -> Iterator[Finding]:
 
 
 def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
-    """A cut joint has no coordinate that could be driven or sprung."""
-    cut = {joint.name for joint in tree.cuts}
+    """A cut joint has no coordinate of its own: it can be driven where its motion can be measured, and no more."""
+    cut = {joint.name: joint for joint in tree.cuts}
+    another = "Have another joint of the loop cut, with cut=True there"
+    kept = [joint.name for joint in tree.cuts if joint.cut is False]
+    if kept:
+        names = ", ".join(repr(joint.name) for joint in model.joints if joint.cut is False)
+        yield Finding(
+            f"joint(s) {', '.join(map(repr, kept))}", f"cut=False, but the joints that may not be cut form a loop: {names}",
+            "Allow the cut of one of them",
+        )  # fmt: skip
     on_joints = [force for force in model.forces if force.kind in ("joint_spring", "joint_torque")]
     acting = [(f"force {force.name!r}", str(joint_name(force.a))) for force in on_joints]
-    acting += [(f"drive of {drive.coordinate!r}", drive.coordinate) for drive in model.drives]
+    for c in model.constraints:
+        if c.kind == "coupler":
+            acting += [(f"constraint {c.name!r}", str(joint_name(end))) for end in (c.a, c.b)]
     for where, name in acting:
         if name.split(".")[0] in cut:
-            yield Finding(
-                where,
-                f"joint {name.split('.')[0]!r} closes a loop and was cut: it has no coordinate",
-                "Have another joint of the loop cut, with cut=True there",
-            )
+            yield Finding(where, f"joint {name.split('.')[0]!r} closes a loop and was cut: it has no coordinate", another)
+    for drive in model.drives:
+        joint = cut.get(drive.coordinate.split(".")[0])
+        if joint is not None:
+            kind = KINDS[joint.kind]
+            parts = [f"{joint.name}.{part}" if part else joint.name for part in kind.coordinates[: len(kind.measured)]]
+            whole = drive.function is None and len(kind.measured) == kind.nv
+            if not whole and drive.coordinate not in parts:
+                yield Finding(
+                    f"drive of {drive.coordinate!r}",
+                    f"joint {joint.name!r} closes a loop and was cut: its motion cannot be prescribed there", another,
+                )  # fmt: skip
+
+
+def _constraints(model: Model) -> Iterator[Finding]:
+    known = _known_bodies(model)
+    for c in model.constraints:
+        where = f"constraint {c.name!r}"
+        if c.kind == "coupler":
+            for end in (c.a, c.b):
+                yield from _coordinate(model, where, joint_name(end))
+            if str(joint_name(c.a)) == str(joint_name(c.b)):
+                yield Finding(where, f"couples {joint_name(c.a)!r} with itself", "Name two different coordinates")
+            for what in ("ratio", "offset"):
+                number = numbers(c.parameters[what])
+                if number is None or number.shape != ():
+                    yield Finding(where, f"its {what} {c.parameters[what]!r} is not a finite number", "Give a number")
+            continue
+        ends = [body_name(c.a), body_name(c.b)]
+        yield from _unknown(where, ends, known)
+        if ends[0] == ends[1]:
+            yield Finding(where, f"connects {ends[0]!r} with itself", "A constraint needs two different bodies")
+        points = [numbers(point, 3) for point in c.at]
+        if len(points) != 2 or any(point is None for point in points):
+            yield Finding(where, f"at={c.at!r} is not two points", "Give points of three finite numbers, global")
+            continue
+        if c.kind == "distance":
+            given = c.parameters["length"]
+            length = numbers(np.linalg.norm(points[1] - points[0]) if given is None else given)  # type: ignore[operator]
+            if length is None or length.shape != () or length <= 0:
+                yield Finding(
+                    where, f"its length {given if given is not None else 0.0!r} is not a number > 0",
+                    "Give length= in metres; points that coincide are a spherical joint",
+                )  # fmt: skip
+        else:
+            axis = numbers(c.axis, 3)
+            if axis is None or np.linalg.norm(axis) < 1e-12:
+                yield Finding(where, f"the direction {c.axis!r} is not one", "Give three numbers, not all zero")
 
 
 def _massless(model: Model, tree: SpanningTree) -> Iterator[Finding]:

@@ -135,7 +135,6 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("factor", "nu+nl"),  # diagonal, then what is below it
     ("unknown", "nu"),
     ("correction", "nu"),
-    ("diagonal", "nu"),  # of every row once all columns are eliminated
     ("tally", "16"),  # options and counters of the loop equations: see loops/kkt.py
 ]
 

@@ -1,0 +1,1 @@
+"""Problems with known answers: closed forms and published reference digits (`madi verify`)."""
