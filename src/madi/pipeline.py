@@ -16,6 +16,7 @@ from madi.system import System
 
 if TYPE_CHECKING:
     from madi.results.run import Run
+    from madi.solver_cartesian import CartesianSolver
 
 LOOPS = ("projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte")
 CLOSING = ("projection", "augmented", "baumgarte")  # those that are there
@@ -72,6 +73,9 @@ def simulate(
     chosen = _method(method, step)
     span = positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
+    if formulation == "cartesian":
+        return _cartesian(model, system, chosen, outputs, engine, reactions, (q0, v0), progress, (
+            rtol, 0.01 * number(rtol, "rtol") if atol is None else atol, max_step, first_step, step, order, span))  # fmt: skip
     form = system.formulation(formulation)
     if loops not in CLOSING:
         raise InputError(f"loops={loops!r} is not there yet: choose one of {', '.join(CLOSING)}")
@@ -82,6 +86,11 @@ def simulate(
     )  # fmt: skip
     solver.options(rtol, 0.01 * number(rtol, "rtol") if atol is None else atol, max_step, first_step, step, order, span)
     solver.start(*start)
+    return _run(solver, progress)
+
+
+def _run(solver: Solver | CartesianSolver, progress: bool | None) -> Run:
+    """Integrate and label; a failure keeps what was computed."""
     try:
         status = solver.run(progress)
     except KeyboardInterrupt as interrupt:
@@ -93,6 +102,23 @@ def simulate(
     if solver.spoiled is not None:
         raise RunError(solver.explain_spoiled(), run)
     return run
+
+
+def _cartesian(model: Model | System, system: System, method: Method, times: np.ndarray, engine: str,
+               reactions: Sequence[str], start: tuple[Any, Any], progress: bool | None, options: tuple[Any, ...]) -> Run:  # fmt: skip
+    """The same run in absolute coordinates, from the same assembled start."""
+    from madi.solver_cartesian import CartesianSolver
+
+    if not isinstance(model, Model):
+        raise InputError("formulation='cartesian': pass the Model, not the System; the tree has no part in it")
+    if engine == "compiled":
+        raise InputError("formulation='cartesian' has engine='jit' or 'plain': its equations are not traced")
+    ground = system if system.frame == "ground" or len(system.frozen.base_of_frame) == 1 else model.build(frame="ground")
+    solver = CartesianSolver(
+        model, ground, method, times, engine, _assembled(ground, *start), list(dict.fromkeys(reactions))
+    )
+    solver.options(*options)
+    return _run(solver, progress)
 
 
 def _assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -48,25 +48,11 @@ def positive(value: Any, what: str) -> float:
     return seconds
 
 
-AUGMENTED = (1e4, 6)  # the penalty's softness against the projection's regularisation, and the iterations it takes
+class Integration:
+    """The arrays an integrator works on, and the loop around it."""
 
-
-class Solver:
-    """One run: the arrays an integrator works on, and their way back to names."""
-
-    def __init__(
-        self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str,
-        reactions: Sequence[str] = (), loops: str = "projection", feedback: tuple[float, float] = (0.0, 0.0),
-    ):  # fmt: skip
-        self.system, self.method, self.times, self.formulation = system, method, times, formulation
-        self.entry = system.entry(formulation)
-        self.engine = system.engine(engine)
-        self.loops = loops if system.frozen.rows else ""
-        # what judges numbers is not traced: beside generated C the general kernel closes the loops
-        self.closer = system.engine("jit") if self.loops and engine == "compiled" else self.engine
-        if self.loops:
-            self._tell_loops(feedback)
-        nq, nv = system.nq, system.nv
+    def __init__(self, system: System, method: Method, times: np.ndarray, nq: int, nv: int):
+        self.system, self.method, self.times = system, method, times
         self.Q, self.V = np.zeros(len(times) * nq), np.zeros(len(times) * nv)
         self.state = np.zeros(method.state(nq, nv))
         self.count = np.zeros(8, dtype=np.int64)
@@ -74,23 +60,6 @@ class Solver:
         self.buffer = np.zeros(method.buffer(nq, nv))
         self.wall = 0.0
         self.spoiled: float | None = None  # first output time that is not finite
-        self.reactions = list(reactions)
-        self.driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
-        # all joints whose loads are needed: those asked for, then those that are driven
-        self.joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
-        self.numbers = [system._loaded(name) for name in self.joints]
-        self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
-        self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
-
-    def _tell_loops(self, feedback: tuple[float, float]) -> None:
-        """Options of the loop equations, and counters at zero."""
-        tally = self.closer.work.tally
-        tally[:] = 0.0
-        if self.loops in ("baumgarte", "augmented"):
-            alpha, beta = feedback
-            tally[kkt.FEEDBACK_RATE], tally[kkt.FEEDBACK_POSITION] = 2 * alpha, beta**2
-        if self.loops == "augmented":
-            tally[kkt.SOFTNESS], tally[kkt.EXTRA] = AUGMENTED
 
     def options(
         self,
@@ -115,31 +84,18 @@ class Solver:
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero."""
-        nq, nv = len(q), len(v)
         at = self.method.first
-        self.state[at : at + nq] = q
-        self.state[at + nq : at + nq + nv] = np.where(self.system.layout.arrays.drive == -2, 0.0, v)
+        self.state[at : at + len(q)] = q
+        self.state[at + len(q) : at + len(q) + len(v)] = v
         for callback, _, _ in self.system.frozen.signals.callbacks:
             callback.error = None
 
-    def run(self, progress: bool | None) -> int:
+    def integrate(self, loop: Any, arguments: tuple[Any, ...], progress: bool | None) -> int:
         """Integrate; returns the status. Pauses now and then to show progress and let Ctrl-C through."""
         from madi.results.progress import Progress
 
-        system = self.system
-        if self.engine.name != "plain":
-            from madi.engines.jit import make_beside
-
-            recorder = (record_loops, RECORD_LOOPS) if self.loops else (record, RECORD)
-            entries = ["observe"] if self.engine.name == "jit" else []
-            make_beside([*entries, *(["close"] if self.loops else [])], [(self.method.loop, LOOP), recorder])
-        function, context = self.engine.function(self.entry)
-        if self.joints:  # made while the helper is at work
-            self.closer.function("loads", self.request, self.loads_width)
-        loop = self.engine.loop(self.method.loop, LOOP)
-        arguments = (function, context, *self.arguments())
         limit = 1000
-        with Progress(system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
+        with Progress(self.system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
             while True:
                 began = clock.perf_counter()
                 status = int(loop(*arguments, limit))
@@ -151,19 +107,9 @@ class Solver:
                 bar.show(float(self.state[TIME]))
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
 
-    def arguments(self) -> tuple[Any, ...]:
-        """What an integrator's loop gets between the system function and `limit`."""
-        close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
-        remarks = self.closer.work.tally if self.loops else np.zeros(16)
-        return (
-            close, close_context, remarks, self.engine.model_argument, self.times, self.Q, self.V, self.state, self.count,
-            self.option, self.buffer, len(self.times),
-        )  # fmt: skip
-
-    def _close(self) -> tuple[Any, np.ndarray]:
-        """What leaves residuals and multipliers in the closer's scratch: the projection, or where the method has none, the
-        loop equations themselves."""
-        return self.closer.function("loops" if self.loops == "baumgarte" else "close")
+    def memory(self) -> tuple[Any, ...]:
+        """The arrays of one run in the order of the contract."""
+        return self.times, self.Q, self.V, self.state, self.count, self.option, self.buffer, len(self.times)
 
     def _let_interrupt_through(self) -> None:
         """Ctrl-C that fell into a user's function could not pass through machine code: it goes on from here."""
@@ -171,6 +117,90 @@ class Solver:
             if isinstance(callback.error, KeyboardInterrupt):
                 error, callback.error = callback.error, None
                 raise error
+
+    def statistics(self) -> dict[str, Any]:
+        """What the run took."""
+        return {
+            "method": self.method.name, "evaluations": int(self.count[EVALUATIONS]), "steps": int(self.count[ACCEPTED]),
+            "rejected": int(self.count[REJECTED]), "last_step": float(self.state[STEP]), "wall_time": self.wall,
+        }  # fmt: skip
+
+
+def loop_statistics(tally: np.ndarray) -> dict[str, int]:
+    """What closing the loops took."""
+    places = {
+        "factorisations": kkt.FACTORISATIONS, "position_iterations": kkt.POSITION, "velocity_iterations": kkt.VELOCITY,
+        "acceleration_iterations": kkt.ACCELERATION, "leaps": kkt.LEAPS,
+    }  # fmt: skip
+    return {name: int(tally[place]) for name, place in places.items()}
+
+
+AUGMENTED = (1e4, 6)  # the penalty's softness against the projection's regularisation, and the iterations it takes
+
+
+class Solver(Integration):
+    """One run in joint coordinates: what is asked of the engine, and the way back to names."""
+
+    def __init__(
+        self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str,
+        reactions: Sequence[str] = (), loops: str = "projection", feedback: tuple[float, float] = (0.0, 0.0),
+    ):  # fmt: skip
+        nq, nv = system.nq, system.nv
+        super().__init__(system, method, times, nq, nv)
+        self.formulation = formulation
+        self.entry = system.entry(formulation)
+        self.engine = system.engine(engine)
+        self.loops = loops if system.frozen.rows else ""
+        # what judges numbers is not traced: beside generated C the general kernel closes the loops
+        self.closer = system.engine("jit") if self.loops and engine == "compiled" else self.engine
+        if self.loops:
+            self._tell_loops(feedback)
+        self.reactions = list(reactions)
+        self.driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
+        # all joints whose loads are needed: those asked for, then those that are driven
+        self.joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
+        self.numbers = [system._loaded(name) for name in self.joints]
+        self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
+        self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
+
+    def _tell_loops(self, feedback: tuple[float, float]) -> None:
+        """Options of the loop equations, and counters at zero."""
+        tally = self.closer.work.tally
+        tally[:] = 0.0
+        if self.loops in ("baumgarte", "augmented"):
+            alpha, beta = feedback
+            tally[kkt.FEEDBACK_RATE], tally[kkt.FEEDBACK_POSITION] = 2 * alpha, beta**2
+        if self.loops == "augmented":
+            tally[kkt.SOFTNESS], tally[kkt.EXTRA] = AUGMENTED
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> None:
+        """The state at time zero; what is locked does not move."""
+        super().start(q, np.where(self.system.layout.arrays.drive == -2, 0.0, v))
+
+    def run(self, progress: bool | None) -> int:
+        """Integrate; returns the status."""
+        if self.engine.name != "plain":
+            from madi.engines.jit import make_beside
+
+            recorder = (record_loops, RECORD_LOOPS) if self.loops else (record, RECORD)
+            entries = ["observe"] if self.engine.name == "jit" else []
+            make_beside([*entries, *(["close"] if self.loops else [])], [(self.method.loop, LOOP), recorder])
+        function, context = self.engine.function(self.entry)
+        if self.joints:  # made while the helper is at work
+            self.closer.function("loads", self.request, self.loads_width)
+        loop = self.engine.loop(self.method.loop, LOOP)
+        return self.integrate(loop, (function, context, *self.arguments()), progress)
+
+    def arguments(self) -> tuple[Any, ...]:
+        """What an integrator's loop gets between the system function and `limit`."""
+        close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
+        remarks = self.closer.work.tally if self.loops else np.zeros(16)
+        return (close, close_context, remarks, self.engine.model_argument, *self.memory())
+
+    def _close(self) -> tuple[Any, np.ndarray]:
+        """What leaves residuals and multipliers in the closer's scratch: the projection, or where the method has none, the
+        loop equations themselves."""
+        return self.closer.function("loops" if self.loops == "baumgarte" else "close")
 
     def result(self) -> Run:
         """Labelled results for as many outputs as were reached."""
@@ -206,17 +236,9 @@ class Solver:
             n = int(bad[0])
             times, rows, found = times[:n].copy(), rows[:n], found[:n]
         loads = self._loads(times, A, n, found) if self.joints else None
-        statistics = {
-            "method": self.method.name, "engine": self.engine.name, "formulation": self.formulation,
-            "evaluations": int(self.count[EVALUATIONS]), "steps": int(self.count[ACCEPTED]),
-            "rejected": int(self.count[REJECTED]), "last_step": float(self.state[STEP]), "wall_time": self.wall,
-        }  # fmt: skip
+        statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
         if self.loops:
-            statistics["loops"] = self.loops
-            for name, place in (("factorisations", kkt.FACTORISATIONS), ("position_iterations", kkt.POSITION),
-                                ("velocity_iterations", kkt.VELOCITY), ("acceleration_iterations", kkt.ACCELERATION),
-                                ("leaps", kkt.LEAPS)):  # fmt: skip
-                statistics[name] = int(self.work_done[place])
+            statistics |= {"loops": self.loops, **loop_statistics(self.work_done)}
         seen = Observation(system, rows)
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
 

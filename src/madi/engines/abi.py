@@ -30,6 +30,7 @@ from numba.extending import (
 )
 
 from madi import kernel as k
+from madi.cartesian import arrays as cartesian
 from madi.engines.cache import jit_folder
 from madi.signals import tape
 from madi.topology.layout import HEADER, model_views, work_length, work_views
@@ -182,7 +183,22 @@ def _field(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
     return builder.inttoptr(loaded, context.get_value_type(kind)) if isinstance(kind, View) else loaded
 
 
-for _function, _kind in ((k.as_model, MODEL), (k.as_work, WORK)):
+def _as_cartesian(table: Any) -> Any:
+    """A table as the Cartesian model, and (below) as its scratch."""
+    raise RuntimeError("inside jitted code only")
+
+
+def _as_cartesian_work(table: Any) -> Any:
+    raise RuntimeError("inside jitted code only")
+
+
+_EXAMPLES = cartesian.examples()
+for _function, _kind in (
+    (k.as_model, MODEL),
+    (k.as_work, WORK),
+    (_as_cartesian, Fields("cartesian", _EXAMPLES[0])),
+    (_as_cartesian_work, Fields("cartesian work", _EXAMPLES[1])),
+):
     builtin(
         _function,
         lambda table, kind=_kind: kind(table),
@@ -334,6 +350,23 @@ def compile_entry(piece: str, function: Callable[..., Any]) -> Any:
         c = view_at(context, int64)
         model, work = k.as_model(view_at(c[0], int64)), k.as_work(view_at(c[1], int64))
         function(model, work, t, view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64))
+        return 0
+
+    signature = types.int32(types.float64, *[types.intp] * 5)
+    return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
+
+
+def compile_cartesian(piece: str, function: Callable[..., Any]) -> Any:
+    """The same for a kernel of the Cartesian formulation: context = its model and scratch, then those of the forces."""
+    use_folder(piece)
+    register_kernels()
+
+    def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
+        c = view_at(context, int64)
+        model, work = _as_cartesian(view_at(c[0], int64)), _as_cartesian_work(view_at(c[1], int64))
+        element, forces = k.as_model(view_at(c[2], int64)), k.as_work(view_at(c[3], int64))
+        reals = view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64)
+        function(model, work, element, forces, t, reals[0], reals[1], reals[2], reals[3])
         return 0
 
     signature = types.int32(types.float64, *[types.intp] * 5)

@@ -80,6 +80,13 @@ def entry_callable(entry: str) -> Any:
 
 
 @cache
+def cartesian_function(name: str, kernel: Callable[..., Any]) -> Any:
+    """The C function of a kernel of the Cartesian formulation."""
+    piece = f"cartesian-{name}"
+    return _make(piece, f"kernel {piece!r}", lambda abi: abi.compile_cartesian(piece, kernel))
+
+
+@cache
 def loop_function(kernel: Callable[..., Any], arguments: str) -> Any:
     """An integrator's loop (or another around system functions), compiled."""
     name = _loop_name(kernel)

@@ -45,7 +45,15 @@ def factorise(model, work):
             F[p] = -model.row_value[r, 2] * (1.0 + work.tally[SOFTNESS])
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 F[model.j_place[j]] = work.jacobian[j]
-    p = 0
+    eliminate(model, F)
+    work.tally[VALID] = 1.0
+    work.tally[FACTORISATIONS] = work.tally[FACTORISATIONS] + 1.0
+
+
+@kernel
+def eliminate(model, F):
+    """F, a matrix in the pattern of `model`, becomes its own L and D^-1: a list of products, their places known."""
+    p, nu = 0, model.nu
     for k in range(nu):
         inverse = 1.0 / F[k]
         F[k] = inverse
@@ -58,8 +66,6 @@ def factorise(model, work):
                 p += 1
         for i in range(first, end):
             F[i] = F[i] * inverse
-    work.tally[VALID] = 1.0
-    work.tally[FACTORISATIONS] = work.tally[FACTORISATIONS] + 1.0
 
 
 @kernel

@@ -145,11 +145,12 @@ def _evaluator(text: str) -> Callable[[dict[str, int]], int]:
     return lambda sizes: join(int(part) if part.isdigit() else sizes[part] for part in parts)
 
 
-def _plan(fields: list[tuple[Any, ...]]) -> list[tuple[str, Callable[[dict[str, int]], int], tuple[int, ...]]]:
+def plan(fields: list[tuple[Any, ...]]) -> list[tuple[str, Callable[[dict[str, int]], int], tuple[int, ...]]]:
+    """A list of fields (name, size, inner shape), ready to be laid out."""
     return [(name, _evaluator(size), tuple(inner)) for name, size, *inner in fields]
 
 
-_INTS, _REALS, _SCRATCH = _plan(INTS), _plan(REALS), _plan(SCRATCH)
+_INTS, _REALS, _SCRATCH = plan(INTS), plan(REALS), plan(SCRATCH)
 COUNTS = ("n", "nq", "nv", "ne", "nt", "nc", "nd", "nk", "nr", "nj", "nm", "nu", "nl")  # what kernels read of the header
 Arrays = namedtuple("Arrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
 Work = namedtuple("Work", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]
@@ -194,9 +195,9 @@ def address_table(views: Any) -> np.ndarray:
 def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
     """Put named arrays behind each other in the order `model_views` reads them."""
 
-    def flat(plan: Any, kind: Any) -> list[np.ndarray]:
+    def flat(of: Any, kind: Any) -> list[np.ndarray]:
         parts = []
-        for name, size, inner in plan:
+        for name, size, inner in of:
             values = np.asarray(fields[name], dtype=kind).reshape(-1)
             assert len(values) == size(sizes) * math.prod(inner), name
             parts.append(values)
@@ -218,10 +219,10 @@ def _sizes(ints: np.ndarray) -> dict[str, int]:
     return {name: int(value) for name, value in zip(HEADER, ints, strict=False)}
 
 
-def _views(plan: Any, sizes: dict[str, int], buffer: Any, at: int) -> list[Any]:
+def views(of: Any, sizes: dict[str, int], buffer: Any, at: int) -> list[Any]:
     """Views of a flat buffer from `at` on, one after the other."""
     found = []
-    for _, size, inner in plan:
+    for _, size, inner in of:
         n = size(sizes)
         found.append((view1, view2, view3)[len(inner)](buffer, at, n, *inner))
         at += n * math.prod(inner)
@@ -232,7 +233,7 @@ def model_views(ints: Any, reals: Any) -> Any:
     """The named views of the two flat arrays."""
     sizes = _sizes(ints)
     return Arrays(
-        *(sizes[name] for name in COUNTS), *_views(_INTS, sizes, ints, len(HEADER)), *_views(_REALS, sizes, reals, 0)
+        *(sizes[name] for name in COUNTS), *views(_INTS, sizes, ints, len(HEADER)), *views(_REALS, sizes, reals, 0)
     )
 
 
@@ -244,4 +245,4 @@ def work_length(ints: Any) -> int:
 
 def work_views(ints: Any, buffer: Any) -> Any:
     """The named views of the scratch array."""
-    return Work(*_views(_SCRATCH, _sizes(ints), buffer, 0))
+    return Work(*views(_SCRATCH, _sizes(ints), buffer, 0))

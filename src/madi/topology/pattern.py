@@ -39,19 +39,8 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
         for c, _ in entries[r]:
             neighbours[len(free) + k].add(place[c])
             neighbours[place[c]].add(len(free) + k)
-    order, below = _eliminate(neighbours, len(free))
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    nu = len(order)
-    lists = [sorted(int(rank[i]) for i in below[k]) for k in order]
-    first = np.concatenate([[0], np.cumsum([len(item) for item in lists])]).astype(np.int64)
-    where = [{i: nu + int(first[k]) + s for s, i in enumerate(item)} for k, item in enumerate(lists)]
-
-    def position(i: int, j: int) -> int:
-        i, j = min(i, j), max(i, j)
-        return i if i == j else where[i][j]
-
-    target = [position(i, j) for item in lists for s, i in enumerate(item) for j in item[s:]]
+    factor = Factor(neighbours, len(free))
+    rank, position = factor.rank, factor.position
     column_place = np.full(len(drive), -1, dtype=np.int64)
     for c, k in place.items():
         column_place[c] = rank[k]
@@ -68,10 +57,37 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
         "row_first": np.concatenate([[0], np.cumsum([len(item) for item in entries])]),
         "j_column": jacobian[:, 0], "j_sign": jacobian[:, 1], "j_place": jacobian[:, 2],
         "m_row": masses[:, 0], "m_column": masses[:, 1], "m_place": masses[:, 2],
-        "column_place": column_place, "l_first": first, "l_index": np.array([i for item in lists for i in item]),
-        "l_target": np.array(target),
-        "sizes": {"nj": len(jacobian), "nm": len(masses), "nu": nu, "nl": int(first[-1]), "nx": len(target)},
+        "column_place": column_place, **factor.arrays(),
+        "sizes": {"nj": len(jacobian), "nm": len(masses), **factor.sizes()},
     }  # fmt: skip
+
+
+class Factor:
+    """L D L^T of a symmetric pattern: order of elimination, places of all entries, the list of products."""
+
+    def __init__(self, neighbours: list[set[int]], fixed: int):
+        order, below = _eliminate(neighbours, fixed)
+        self.rank = np.empty(len(order), dtype=np.int64)
+        self.rank[order] = np.arange(len(order))
+        self.lists = [sorted(int(self.rank[i]) for i in below[k]) for k in order]
+        self.first = np.concatenate([[0], np.cumsum([len(item) for item in self.lists])]).astype(np.int64)
+        nu = len(order)
+        self.where = [{i: nu + int(self.first[k]) + s for s, i in enumerate(item)} for k, item in enumerate(self.lists)]
+        self.target = [self.position(i, j) for item in self.lists for s, i in enumerate(item) for j in item[s:]]
+
+    def position(self, i: int, j: int) -> int:
+        """Where the entry of unknowns i, j (in the order of elimination) is."""
+        i, j = min(i, j), max(i, j)
+        return i if i == j else self.where[i][j]
+
+    def sizes(self) -> dict[str, int]:
+        """Unknowns, entries below the diagonal, products."""
+        return {"nu": len(self.lists), "nl": int(self.first[-1]), "nx": len(self.target)}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What the numeric factorisation reads (loops/kkt.py)."""
+        index = np.array([i for item in self.lists for i in item], dtype=np.int64)
+        return {"l_first": self.first, "l_index": index, "l_target": np.array(self.target, dtype=np.int64)}
 
 
 def _row_entries(r: int, fields: dict[str, Any]) -> list[tuple[int, int]]:

@@ -1,0 +1,207 @@
+"""One run in absolute coordinates: the same integrators, the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.cartesian import kernels
+from madi.cartesian.build import Cartesian, cartesian
+from madi.errors import InputError
+from madi.integrate.contract import LOOP, NEXT, Method
+from madi.integrate.record import RECORD_LOOPS, record_loops
+from madi.loops import kkt
+from madi.solver import Integration, loop_statistics
+from madi.topology.layout import HEADER, INTS, REALS, Layout, address_table, pack, plan
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+    from madi.results.run import Run
+    from madi.system import System
+
+ENTRIES: dict[str, Callable[..., Any]] = {
+    "forward": kernels.forward, "close": kernels.close, "report": kernels.report,
+}  # fmt: skip
+
+
+def flat_space(size: int) -> Layout:
+    """A layout for the integrators: one body whose coordinates are plain numbers, and their rates its speeds."""
+    sizes = dict.fromkeys(HEADER, 0) | {"n": 2, "nq": size, "nv": size, "nf": 1}
+    fields = {name: np.zeros((of(sizes), *inner)) for name, of, inner in plan([*INTS, *REALS])}
+    fields["code"][1] = 4.0  # cylindrical: sums, no quaternion
+    fields["v_end"][1] = size
+    return pack(sizes, fields)
+
+
+class CartesianSolver(Integration):
+    """One run of the Cartesian formulation."""
+
+    def __init__(self, model: Model, system: System, method: Method, times: np.ndarray, engine: str, start: Any,
+                 reactions: Sequence[str]):  # fmt: skip
+        self.made: Cartesian = cartesian(model, system, *start)
+        size = self.made.coordinates
+        super().__init__(system, method, times, size, size)
+        self.space = flat_space(size)
+        self.engine_name = "plain" if engine == "plain" else "jit"
+        self.reactions = list(reactions)
+        for name in self.reactions:
+            if name not in self.made.links:
+                raise InputError(f"reactions: there is no joint {name!r}; joints are: {', '.join(self.made.links)}")
+        self.start(self.made.q0, self.made.v0)
+        if self.engine_name == "jit":
+            self.tables = [
+                address_table(part) for part in (self.made.arrays, self.made.work, system.layout.arrays, self.made.forces)
+            ]
+            self.context = np.array([table.ctypes.data for table in self.tables], dtype=np.int64)
+
+    def function(self, name: str) -> tuple[Any, np.ndarray]:
+        """A kernel for `kernel.call`."""
+        made, kernel = self.made, ENTRIES[name]
+        if self.engine_name == "jit":
+            from madi.engines.jit import cartesian_function
+
+            return cartesian_function(name, kernel).address, self.context
+
+        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray, context: Any) -> int:
+            kernel(made.arrays, made.work, made.system.layout.arrays, made.forces, t, q, v, x, out)
+            return 0
+
+        return call, np.zeros(2, dtype=np.int64)
+
+    def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
+        """A loop, compiled or as it is."""
+        if self.engine_name == "plain":
+            return kernel
+        from madi.engines.jit import loop_function
+
+        return loop_function(kernel, arguments)
+
+    def run(self, progress: bool | None) -> int:
+        """Integrate; returns the status."""
+        function, context = self.function("forward")
+        close, close_context = self.function("close")
+        space = self.space.arrays if self.engine_name == "plain" else self.space.table
+        self.made.work.tally[:] = 0.0
+        arguments = (function, context, close, close_context, self.made.work.tally, space, *self.memory())
+        return self.integrate(self.loop(self.method.loop, LOOP), arguments, progress)
+
+    def result(self) -> Run:
+        """Labelled results for as many outputs as were reached."""
+        from madi.results.label import label
+
+        made, system, n = self.made, self.system, int(self.count[NEXT])
+        size, nr = made.coordinates, made.constraints
+        nq, nv, ne, nb = system.nq, system.nv, len(system.forces), len(made.names)
+        width = nq + 2 * nv + 24 * nb + 4 * ne + nv + 6 * nr
+        times = np.ascontiguousarray(self.times[:n])
+        rows, found, A = np.zeros((n, width)), np.zeros((n, 4 + nr)), np.zeros(max(n, 1) * size)
+        tally = made.work.tally.copy()
+        work = made.work
+        self.loop(record_loops, RECORD_LOOPS)(
+            *self.function("close"), *self.function("report"), times, self.Q, self.V, A, np.zeros(size), rows.reshape(-1),
+            work.phi, work.rate, work.lam, work.tally, found.reshape(-1), size, size, nr, width, n,
+        )  # fmt: skip
+        bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+        if len(bad):
+            self.spoiled, n = float(times[bad[0]]), int(bad[0])
+            times, rows, found = times[:n].copy(), rows[:n], found[:n]
+        seen = CartesianObservation(made, rows)
+        statistics = self.statistics() | {
+            "engine": self.engine_name, "formulation": "cartesian", "loops": "projection", **loop_statistics(tally),
+            "coordinates": made.coordinates, "constraints": made.constraints,
+        }  # fmt: skip
+        driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
+        joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in driven)]))
+        loads = self._loads(seen, rows, found[:, 4:], joints) if joints else None
+        run = label(system, times, seen, self.reactions, joints, loads, driven, statistics)  # type: ignore[arg-type]
+        run.data["violation"] = ("time", found[:, 0], {"units": "m or rad", "of": "largest residual of a constraint"})
+        run.data["violation_rate"] = ("time", found[:, 1], {"units": "m/s or rad/s"})
+        return run
+
+    def _loads(self, seen: Any, rows: np.ndarray, multipliers: np.ndarray, joints: list[str]) -> np.ndarray:
+        """As the tree's loads: force and moment on the child, at the joint; then driving forces of the joints' columns."""
+        made, system = self.made, self.system
+        nv, nr = system.nv, made.constraints
+        gradient = rows[:, -6 * nr :].reshape(len(rows), nr, 6) if nr else np.zeros((len(rows), 0, 6))
+        at_end = rows[:, -6 * nr - nv : -6 * nr] if nr else rows[:, -nv:]
+        tau = at_end if nv else np.zeros((len(rows), 0))
+        six = np.zeros((len(rows), len(joints), 6))
+        driving: list[np.ndarray] = []
+        for k, name in enumerate(joints):
+            link = made.links[name]
+            b = int(made.arrays.link_b[link])
+            force, couple = np.zeros((len(rows), 3)), np.zeros((len(rows), 3))
+            for r, owner in enumerate(made.row_owner):
+                if owner == name and int(made.arrays.row_kind[r]) != kernels.COUPLER:
+                    force -= gradient[:, r, :3] * multipliers[:, [r]]
+                    couple -= gradient[:, r, 3:] * multipliers[:, [r]]
+            R = seen.R[:, b] if b < len(made.names) else np.tile(np.eye(3), (len(rows), 1, 1))
+            lever = np.einsum("tij,j->ti", R, made.arrays.link_s[2 * link + 1])
+            moment = couple - np.cross(lever, force)
+            axis = np.einsum("tij,j->ti", R, made.arrays.link_C[2 * link + 1][:, 2])
+            if name in system._joint_of:
+                columns = range(system.v_slice(name).start, system.v_slice(name).stop)
+                kind = system.frozen.joints[system._joint(name) - 1].kind
+                for c in columns:
+                    # what the joint's own springs transmit is part of its load; what drives it is B^T R less that
+                    along = system.frozen.units[system.q_slice(name).start + c - columns.start] == "m" if kind not in (
+                        "spherical", "free") else False  # fmt: skip
+                    if kind in ("revolute", "prismatic", "cylindrical", "screw"):
+                        driving.append(np.einsum("ti,ti->t", axis, force if along else moment))
+                        if along:
+                            force = force + axis * tau[:, [c]]
+                        else:
+                            moment = moment + axis * tau[:, [c]]
+                    else:
+                        driving.append(np.zeros(len(rows)))
+            six[:, k, :3], six[:, k, 3:] = force, moment
+        return np.hstack([six.reshape(len(rows), -1), np.array(driving).T.reshape(len(rows), -1)])
+
+    def explain(self, status: int) -> str:
+        """Why the run stopped."""
+        t, failed = float(self.state[0]), self.made.work.tally[kkt.FAILED]
+        what = (
+            "the constraints cannot be met" if failed else "the state left the finite numbers, or the step fell to nothing"
+        )
+        return (
+            f"model {self.system.name!r} (formulation='cartesian') stopped at t = {t:.6g} s: {what}. The default formulation "
+            "names the element. Outputs before it are in error.run."
+        )
+
+    def explain_spoiled(self) -> str:
+        """An output that is not finite."""
+        return f"model {self.system.name!r}: the state is not finite at t = {self.spoiled:.6g} s (formulation='cartesian')."
+
+
+class CartesianObservation:
+    """Rows of the report as the named arrays results are made of, bodies in the order of the tree."""
+
+    def __init__(self, made: Cartesian, rows: np.ndarray):
+        system = made.system
+        nq, nv, ne, nb, n = system.nq, system.nv, len(system.forces), len(made.names), len(rows)
+        at = nq + 2 * nv
+        self.q, self.v, self.a = rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv : at]
+        parts = rows[:, at : at + 24 * nb].reshape(n, nb, 24)
+        at += 24 * nb
+        self.force = rows[:, at : at + 4 * ne].reshape(n, ne, 4)
+        self.R = parts[..., :9].reshape(n, nb, 3, 3)
+        com, u, w, acceleration, spin = (parts[..., k : k + 3] for k in (9, 12, 15, 18, 21))
+        mass, J = np.array(made.arrays.mass), np.array(made.arrays.J)
+        local = np.einsum("tnji,tnj->tni", self.R, w)
+        turning = np.einsum("nij,tnj->tni", J, local)
+        self.kinetic = 0.5 * (np.einsum("n,tni,tni->t", mass, u, u) + np.einsum("tni,tni->t", local, turning))
+        gravity = np.array(made.arrays.gravity)
+        self.potential = -np.einsum("n,tni,i->t", mass, com, gravity) + self.force[..., 1].sum(axis=1)
+        self.dissipated = self.force[..., 3].sum(axis=1)
+        linear = np.einsum("n,tni->ti", mass, u)
+        angular = np.einsum("tnij,tnj->ti", self.R, turning) + np.einsum("n,tni->ti", mass, np.cross(com, u))
+        self.momentum = np.hstack([linear, angular])
+        lever = -np.einsum("tnij,nj->tni", self.R, made.coms)
+        order = [made.names.index(name) for name in system.bodies]
+        self.position = (com + lever)[:, order]
+        self.rotation = self.R[:, order]
+        self.velocity = (u + np.cross(w, lever))[:, order]
+        self.angular_velocity, self.angular_acceleration = w[:, order], spin[:, order]
+        self.acceleration = (acceleration + np.cross(spin, lever) + np.cross(w, np.cross(w, lever)))[:, order]
