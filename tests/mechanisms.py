@@ -111,3 +111,39 @@ def moved(s, q, theta):
     out = np.array(q, dtype=float)
     retract(s.layout.arrays, np.asarray(q, float), np.asarray(theta, float), out)
     return out
+
+
+def close_loops(m, rng, freedoms, most=3, joints=True):
+    """Add loops to a drawn tree, at most as many constraints as leave one freedom: cut joints and constraints of all kinds.
+    In the drawing every loop is closed."""
+    from madi.topology.graph import spanning_tree
+
+    bodies = [m.ground, *m.bodies]
+    one_axis = [j.name for j in m.joints if j.kind in ("revolute", "prismatic", "screw")]
+    left = freedoms - 1
+    for k in range(most):
+        choices = [("distance", 1), ("point_on_plane", 1), ("point_on_line", 2)]
+        if joints:
+            choices += [("spherical", 3), ("universal", 4), ("cylindrical", 4), ("planar", 3), ("revolute", 5), ("prismatic", 5)]
+            choices += [("fixed", 6), ("screw", 5)]
+        if len(one_axis) >= 2:
+            choices.append(("coupler", 1))
+        kind, cost = choices[rng.integers(len(choices))]
+        if cost > left:
+            continue
+        a, b = (bodies[j] for j in rng.choice(len(bodies), size=2, replace=False))
+        at, name = rng.normal(size=3), f"loop{k}"
+        if kind == "distance":
+            m.distance(name, a, b, at=(at, rng.normal(size=3)))
+        elif kind == "point_on_plane":
+            m.point_on_plane(name, a, b, at=at, normal=unit(rng))
+        elif kind == "point_on_line":
+            m.point_on_line(name, a, b, at=at, axis=unit(rng))
+        elif kind == "coupler":
+            first, second = rng.choice(one_axis, size=2, replace=False)
+            m.coupler(name, str(first), str(second), ratio=rng.uniform(0.3, 2.0))
+        else:
+            add_joint(m, rng, kind, name, a, b, at)
+            m.joints[-1].cut = True
+        left -= cost
+    return spanning_tree(m)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.errors import EngineError, InputError, MadiError, ModelError, RunError, TraceError
+from madi.errors import AssemblyError, EngineError, InputError, MadiError, ModelError, RunError, TraceError
 from madi.kernel import (
     acos,
     asin,
@@ -25,23 +25,28 @@ from madi.kernel import (
     where,
 )
 from madi.model.model import Model
+from madi.vehicle.road import Road, flat
 
 __version__ = "0.1.0"
 
-_LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run"}
+_LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
+         "assemble": "madi.pipeline"}  # fmt: skip
 
 __all__ = [
+    "AssemblyError",
     "EngineError",
     "InputError",
     "MadiError",
     "Model",
     "ModelError",
+    "Road",
     "Run",
     "RunError",
     "System",
     "TraceError",
     "acos",
     "asin",
+    "assemble",
     "atan",
     "atan2",
     "ceil",
@@ -50,6 +55,7 @@ __all__ = [
     "cosh",
     "exp",
     "fabs",
+    "flat",
     "floor",
     "load_run",
     "log",

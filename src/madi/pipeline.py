@@ -15,6 +15,7 @@ from madi.solver import Solver, number, positive
 from madi.system import System
 
 if TYPE_CHECKING:
+    from madi.loops.assemble import Assembly
     from madi.results.run import Run
     from madi.solver_cartesian import CartesianSolver
 
@@ -73,9 +74,10 @@ def simulate(
     chosen = _method(method, step)
     span = positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
+    atol = 0.01 * number(rtol, "rtol") if atol is None else atol
     if formulation == "cartesian":
-        return _cartesian(model, system, chosen, outputs, engine, reactions, (q0, v0), progress, (
-            rtol, 0.01 * number(rtol, "rtol") if atol is None else atol, max_step, first_step, step, order, span))  # fmt: skip
+        options = (rtol, atol, max_step, first_step, step, order, span)
+        return _cartesian(model, system, chosen, outputs, engine, reactions, (q0, v0), progress, options)
     form = system.formulation(formulation)
     if loops not in CLOSING:
         raise InputError(f"loops={loops!r} is not there yet: choose one of {', '.join(CLOSING)}")
@@ -84,7 +86,7 @@ def simulate(
         system, chosen, outputs, _engine(system, engine, form, span, step, loops), form, list(dict.fromkeys(reactions)),
         loops, feedback,
     )  # fmt: skip
-    solver.options(rtol, 0.01 * number(rtol, "rtol") if atol is None else atol, max_step, first_step, step, order, span)
+    solver.options(rtol, atol, max_step, first_step, step, order, span)
     solver.start(*start)
     return _run(solver, progress)
 
@@ -105,7 +107,8 @@ def _run(solver: Solver | CartesianSolver, progress: bool | None) -> Run:
 
 
 def _cartesian(model: Model | System, system: System, method: Method, times: np.ndarray, engine: str,
-               reactions: Sequence[str], start: tuple[Any, Any], progress: bool | None, options: tuple[Any, ...]) -> Run:  # fmt: skip
+               reactions: Sequence[str], start: tuple[Any, Any], progress: bool | None,
+               options: tuple[Any, ...]) -> Run:  # fmt: skip
     """The same run in absolute coordinates, from the same assembled start."""
     from madi.solver_cartesian import CartesianSolver
 
@@ -119,6 +122,24 @@ def _cartesian(model: Model | System, system: System, method: Method, times: np.
     )
     solver.options(*options)
     return _run(solver, progress)
+
+
+def assemble(
+    model: Model | System, q0: Any = None, v0: Any = None, *, pin: Any = None, branch: int = 0, t: float = 0.0
+) -> Assembly:
+    """Close the loops of a model: positions, then speeds, nearest to where the joints start (or to q0, v0).
+
+    `pin`: coordinates that must stay exactly; default: those whose joint was given a start, which are let go if the loops
+    cannot close otherwise (`.released`). `branch`: 1, 2, ... other ways to assemble it, by distance. Returns an Assembly:
+    q, v, how far each coordinate `moved`, the `residual` of each cut joint. Raises AssemblyError (with `.assembly`, the
+    nearest state) if it cannot be closed.
+    """
+    if not isinstance(model, Model | System):
+        raise InputError(f"assemble: give a Model or a System, not {type(model).__name__}")
+    system = model if isinstance(model, System) else model.build()
+    q = None if q0 is None else _start(q0, system.coordinates, system.q0, "q0")
+    v = None if v0 is None else _start(v0, system.speeds, system.v0, "v0")
+    return system.assemble(q, v, pin=pin, branch=branch, t=t)
 
 
 def _assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -25,6 +25,12 @@ ENTRIES: dict[str, Callable[..., Any]] = {
     "forward": kernels.forward, "close": kernels.close, "report": kernels.report,
 }  # fmt: skip
 
+# of each coordinate of a joint: whether it turns, and its axis: x, y, z of frame a, or (3) x of frame b
+DIRECTIONS = {
+    "revolute": [(True, 2)], "screw": [(True, 2)], "prismatic": [(False, 2)], "cylindrical": [(False, 2), (True, 2)],
+    "planar": [(False, 0), (False, 1), (True, 2)], "universal": [(True, 2), (True, 3)],
+}  # fmt: skip
+
 
 def flat_space(size: int) -> Layout:
     """A layout for the integrators: one body whose coordinates are plain numbers, and their rates its speeds."""
@@ -51,9 +57,12 @@ class CartesianSolver(Integration):
                 raise InputError(f"reactions: there is no joint {name!r}; joints are: {', '.join(self.made.links)}")
         self.start(self.made.q0, self.made.v0)
         if self.engine_name == "jit":
-            self.tables = [
-                address_table(part) for part in (self.made.arrays, self.made.work, system.layout.arrays, self.made.forces)
-            ]
+            from madi.engines.jit import model_table
+
+            forces, self.calls = model_table(system.layout)
+            parts = (self.made.arrays, self.made.work, self.made.forces)
+            mine, work, scratch = (address_table(part) for part in parts)
+            self.tables = [mine, work, forces, scratch]
             self.context = np.array([table.ctypes.data for table in self.tables], dtype=np.int64)
 
     def function(self, name: str) -> tuple[Any, np.ndarray]:
@@ -94,7 +103,7 @@ class CartesianSolver(Integration):
         made, system, n = self.made, self.system, int(self.count[NEXT])
         size, nr = made.coordinates, made.constraints
         nq, nv, ne, nb = system.nq, system.nv, len(system.forces), len(made.names)
-        width = nq + 2 * nv + 24 * nb + 4 * ne + nv + 6 * nr
+        width = nq + 2 * nv + 24 * nb + 4 * ne + nv + 12 * nr
         times = np.ascontiguousarray(self.times[:n])
         rows, found, A = np.zeros((n, width)), np.zeros((n, 4 + nr)), np.zeros(max(n, 1) * size)
         tally = made.work.tally.copy()
@@ -122,42 +131,43 @@ class CartesianSolver(Integration):
 
     def _loads(self, seen: Any, rows: np.ndarray, multipliers: np.ndarray, joints: list[str]) -> np.ndarray:
         """As the tree's loads: force and moment on the child, at the joint; then driving forces of the joints' columns."""
-        made, system = self.made, self.system
-        nv, nr = system.nv, made.constraints
-        gradient = rows[:, -6 * nr :].reshape(len(rows), nr, 6) if nr else np.zeros((len(rows), 0, 6))
-        at_end = rows[:, -6 * nr - nv : -6 * nr] if nr else rows[:, -nv:]
-        tau = at_end if nv else np.zeros((len(rows), 0))
-        six = np.zeros((len(rows), len(joints), 6))
+        made, arrays, system = self.made, self.made.arrays, self.system
+        n, nv, nr = len(rows), system.nv, made.constraints
+        end = rows.shape[1] - 12 * nr
+        gradient, tau = rows[:, end:].reshape(n, nr, 2, 6), rows[:, end - nv : end]
+        R = np.concatenate([seen.R, np.tile(np.eye(3), (n, 1, 1, 1))], axis=1)
+        six = np.zeros((n, len(joints), 6))
         driving: list[np.ndarray] = []
         for k, name in enumerate(joints):
             link = made.links[name]
-            b = int(made.arrays.link_b[link])
-            force, couple = np.zeros((len(rows), 3)), np.zeros((len(rows), 3))
+            a, b = int(arrays.link_a[link]), int(arrays.link_b[link])
+            wrench, coupled = np.zeros((n, 6)), np.zeros((n, 6))
             for r, owner in enumerate(made.row_owner):
-                if owner == name and int(made.arrays.row_kind[r]) != kernels.COUPLER:
-                    force -= gradient[:, r, :3] * multipliers[:, [r]]
-                    couple -= gradient[:, r, 3:] * multipliers[:, [r]]
-            R = seen.R[:, b] if b < len(made.names) else np.tile(np.eye(3), (len(rows), 1, 1))
-            lever = np.einsum("tij,j->ti", R, made.arrays.link_s[2 * link + 1])
-            moment = couple - np.cross(lever, force)
-            axis = np.einsum("tij,j->ti", R, made.arrays.link_C[2 * link + 1][:, 2])
+                if int(arrays.row_kind[r]) == kernels.COUPLER:
+                    for side, other in ((0, arrays.row_link[r]), (1, arrays.row_other[r])):
+                        coupled -= (gradient[:, r, side] * multipliers[:, [r]]) if other == link else 0.0
+                elif owner == name:
+                    wrench -= gradient[:, r].sum(axis=1) * multipliers[:, [r]]
+            lever = np.einsum("tij,j->ti", R[:, b], arrays.link_s[2 * link + 1])
+            for load in (wrench, coupled):
+                load[:, 3:] -= np.cross(lever, load[:, :3])
+            total = wrench + coupled
             if name in system._joint_of:
-                columns = range(system.v_slice(name).start, system.v_slice(name).stop)
-                kind = system.frozen.joints[system._joint(name) - 1].kind
-                for c in columns:
-                    # what the joint's own springs transmit is part of its load; what drives it is B^T R less that
-                    along = system.frozen.units[system.q_slice(name).start + c - columns.start] == "m" if kind not in (
-                        "spherical", "free") else False  # fmt: skip
-                    if kind in ("revolute", "prismatic", "cylindrical", "screw"):
-                        driving.append(np.einsum("ti,ti->t", axis, force if along else moment))
-                        if along:
-                            force = force + axis * tau[:, [c]]
-                        else:
-                            moment = moment + axis * tau[:, [c]]
-                    else:
-                        driving.append(np.zeros(len(rows)))
-            six[:, k, :3], six[:, k, 3:] = force, moment
-        return np.hstack([six.reshape(len(rows), -1), np.array(driving).T.reshape(len(rows), -1)])
+                axes_a, axes_b = R[:, a] @ arrays.link_C[2 * link], R[:, b] @ arrays.link_C[2 * link + 1]
+                joint = system.frozen.joints[system._joint(name) - 1]
+                columns = system.v_slice(name)
+                directions = DIRECTIONS.get(joint.kind, [])
+                for c, (turns, axis) in zip(range(columns.start, columns.stop), directions, strict=False):
+                    e = axes_b[..., 0] if axis == 3 else axes_a[..., axis]
+                    part = slice(3, 6) if turns else slice(0, 3)
+                    along = np.einsum("ti,ti->t", e, wrench[:, part])
+                    if joint.kind == "screw":
+                        along += float(joint.pitch) / (2 * np.pi) * np.einsum("ti,ti->t", e, wrench[:, :3])
+                    driving.append(along)
+                    total[:, part] += e * tau[:, [c]]  # what the joint's own springs transmit is part of its load
+                driving += [np.zeros(n)] * (columns.stop - columns.start - len(directions))
+            six[:, k] = total
+        return np.hstack([six.reshape(n, -1), np.array(driving).T.reshape(n, -1)])
 
     def explain(self, status: int) -> str:
         """Why the run stopped."""
@@ -166,8 +176,8 @@ class CartesianSolver(Integration):
             "the constraints cannot be met" if failed else "the state left the finite numbers, or the step fell to nothing"
         )
         return (
-            f"model {self.system.name!r} (formulation='cartesian') stopped at t = {t:.6g} s: {what}. The default formulation "
-            "names the element. Outputs before it are in error.run."
+            f"model {self.system.name!r} (formulation='cartesian') stopped at t = {t:.6g} s: {what}. The default "
+            "formulation names the element. Outputs before it are in error.run."
         )
 
     def explain_spoiled(self) -> str:

@@ -32,6 +32,7 @@ from numba.extending import (
 from madi import kernel as k
 from madi.cartesian import arrays as cartesian
 from madi.engines.cache import jit_folder
+from madi.forces import dispatch as forces
 from madi.signals import tape
 from madi.topology.layout import HEADER, model_views, work_length, work_views
 
@@ -257,6 +258,20 @@ def call_callback(typingctx, address, t, q, v, out):  # type: ignore[no-untyped-
     return types.void(types.intp, types.float64, *[types.intp] * 3), generate
 
 
+def _lower_element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 3)
+    tables = [builder.ptrtoint(pointer, ir.IntType(64)) for pointer in args[1:3]]
+    builder.call(builder.inttoptr(args[0], kind.as_pointer()), [*tables, args[3]])
+    return context.get_dummy_value()
+
+
+builtin(
+    forces.call_element,
+    lambda address, model, work, e: types.none(types.intp, model, work, types.intp),
+    _lower_element,
+)
+
+
 @overload(k.call, jit_options=INNER)
 def _call(function, t, q, v, x, out, context):  # type: ignore[no-untyped-def]
     return lambda function, t, q, v, x, out, context: call_entry(
@@ -354,6 +369,17 @@ def compile_entry(piece: str, function: Callable[..., Any]) -> Any:
 
     signature = types.int32(types.float64, *[types.intp] * 5)
     return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
+
+
+def compile_element(piece: str, apply: Callable[..., Any]) -> Any:
+    """The C function of a force element that is not built in."""
+    use_folder(piece)
+    register_kernels()
+
+    def element(model_table, work_table, e):  # type: ignore[no-untyped-def]
+        apply(k.as_model(view_at(model_table, int64)), k.as_work(view_at(work_table, int64)), e)
+
+    return numba.cfunc(types.void(*[types.intp] * 3), cache=True, **OPTIONS)(element)
 
 
 def compile_cartesian(piece: str, function: Callable[..., Any]) -> Any:

@@ -21,6 +21,8 @@ import numpy as np
 
 from madi.engines.cache import jit_folder
 from madi.engines.entries import ENTRIES
+from madi.forces import BY_CODE
+from madi.forces.dispatch import BUILT_IN
 from madi.topology.layout import Layout, address_table, work_views
 
 
@@ -80,6 +82,23 @@ def entry_callable(entry: str) -> Any:
 
 
 @cache
+def element_function(code: int) -> Any:
+    """The C function of a force element that is not built in."""
+    module = BY_CODE[code]
+    piece = f"force-{module.KIND.name}"
+    return _make(piece, f"kernel {piece!r}", lambda abi: abi.compile_element(piece, module.apply))
+
+
+def model_table(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
+    """The layout's table with the addresses of its force elements, and the array that holds them (keep it)."""
+    kinds = layout.arrays.force_kind
+    calls = np.array([element_function(int(k)).address if k > BUILT_IN else 0 for k in kinds], dtype=np.int64)
+    table = layout.table.copy()
+    table[layout.arrays._fields.index("force_call")] = calls.ctypes.data
+    return table, calls
+
+
+@cache
 def cartesian_function(name: str, kernel: Callable[..., Any]) -> Any:
     """The C function of a kernel of the Cartesian formulation."""
     piece = f"cartesian-{name}"
@@ -135,7 +154,7 @@ class JitEngine:
 
     def __init__(self, layout: Layout):
         self.layout = layout
-        self.model_argument = layout.table
+        self.model_argument, self._calls = model_table(layout)
         self._own = threading.local()  # each thread has its own scratch: the calls release Python's lock
 
     def _scratch(self) -> tuple[np.ndarray, np.ndarray]:

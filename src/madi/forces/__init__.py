@@ -1,12 +1,33 @@
-"""Force elements. A new one is a file beside these, a line in `MODULES` and its line in `dispatch.py`.
+"""Force elements. A new one is a file beside these and a line in `MODULES` (one that nearly every model has, one in
+`dispatch.py` too).
 
 A force file has a `KIND` (what the model calls it, the names of its parameters) and a kernel `apply(model, work, e)` that
 adds to the force vectors work.Q or the generalised forces work.tau and accounts for its energy in work.force[e]: value,
-potential energy, power delivered to the system, power dissipated.
+potential energy, power delivered to the system, power dissipated. If its parameters are more than points and numbers, it
+has `pack`, which turns what the user gave into numbers.
 """
 
-from madi.forces import applied_force, applied_torque, joint_spring, joint_torque, spring_damper
+from types import ModuleType
+
+from madi.forces import (
+    applied_force,
+    applied_torque,
+    bump_stop,
+    bushing,
+    characteristic,
+    hydropneumatic,
+    joint_spring,
+    joint_torque,
+    spring_damper,
+    torsion_bar,
+    track,
+    wheel,
+)
 from madi.forces.kind import ForceKind
 
-MODULES = (spring_damper, joint_spring, applied_force, applied_torque, joint_torque)
+MODULES: tuple[ModuleType, ...] = (
+    spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
+    hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track,
+)  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
+BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

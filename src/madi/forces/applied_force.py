@@ -5,7 +5,7 @@ from __future__ import annotations
 from madi.forces.kind import ForceKind, add_force_at, point_state
 from madi.kernel import kernel, sqrt
 
-KIND = ForceKind("force", code=2, parameters=("x", "y", "z"), signals=3, value="force")
+KIND = ForceKind("force", code=2, parameters=("x", "y", "z"), signals=3, value="force", ends=1)
 
 
 @kernel

@@ -6,7 +6,7 @@ from madi.dynamics.kinematics import from_ground
 from madi.forces.kind import ForceKind
 from madi.kernel import kernel, sqrt
 
-KIND = ForceKind("torque", code=3, signals=3, value="torque", unit="N m")
+KIND = ForceKind("torque", code=3, signals=3, value="torque", unit="N m", ends=1)
 
 
 @kernel

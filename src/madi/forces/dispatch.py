@@ -1,14 +1,20 @@
-"""The only place that asks which kind a force element is."""
+"""The only place that asks which kind a force element is.
+
+The elements nearly every model has are built into the forward kernels. The others are compiled one by one, when a model
+first needs them, and called by address: a model without wheels does not wait for them to be compiled.
+"""
 
 from __future__ import annotations
 
-from madi.forces import applied_force, applied_torque, joint_spring, joint_torque, spring_damper
+from madi.forces import BY_CODE, applied_force, applied_torque, joint_spring, joint_torque, spring_damper
 from madi.kernel import kernel
 
 SPRING_DAMPER = spring_damper.KIND.code
 JOINT_SPRING = joint_spring.KIND.code
 FORCE = applied_force.KIND.code
 TORQUE = applied_torque.KIND.code
+JOINT_TORQUE = joint_torque.KIND.code
+BUILT_IN = JOINT_TORQUE  # the last of them
 
 
 @kernel
@@ -30,5 +36,12 @@ def apply_forces(model, work, tau):
             applied_force.apply(model, work, e)
         elif kind == TORQUE:
             applied_torque.apply(model, work, e)
-        else:
+        elif kind == JOINT_TORQUE:
             joint_torque.apply(model, work, e)
+        else:
+            call_element(model.force_call[e], model, work, e)
+
+
+def call_element(address, model, work, e):
+    """An element that is not built in: plain and traced, its kernel; jitted, the C function at its address (abi.py)."""
+    BY_CODE[int(model.force_kind[e])].apply(model, work, e)

@@ -18,6 +18,8 @@ class ForceKind:
     signals: int = 0
     value: str = ""  # what work.force[e, 0] is
     unit: str = "N"
+    ends: int = 0  # bodies it acts on (0: a joint's coordinate)
+    positive: tuple[str, ...] = ()  # parameters that must be > 0
 
 
 @kernel

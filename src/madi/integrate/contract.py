@@ -25,7 +25,7 @@ from madi.joints.dispatch import chart_point, chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
 from madi.loops.kkt import CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST
 
-SINGULAR = 1e-2  # pivot ratio of the loop equations below which a position counts as singular
+SINGULAR = 2e-3  # pivot ratio of the loop equations below which a position counts as singular
 DONE, PAUSED = 0, 1
 NOT_FINITE, STEP_TOO_SMALL = 2, 3
 NEXT, EVALUATIONS, ACCEPTED, REJECTED, STARTED, ORDER, STORED, SINCE = range(8)  # count[...]

@@ -42,7 +42,7 @@ MOST = 30  # iterations of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained
 VELOCITY_TINY, VELOCITY_GOOD = 2e-12, 5e-10
 NAN = float("nan")
-NEAR = 0.03  # pivot ratio below which the rows are no longer safely independent
+NEAR = 2e-3  # pivot ratio below which the rows are no longer safely independent
 SLOW = 0.2  # a step that leaves more than this is no longer worth its matrix
 
 

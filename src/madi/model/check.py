@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import Finding, InputError
+from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.joints.dispatch import drawn_subspace
 from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.spatial.rotation import as_rotation, frame_with_z
+from madi.vehicle.road import Road
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -253,9 +255,9 @@ def _intersection(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _forces(model: Model) -> Iterator[Finding]:
     known = _known_bodies(model)
     for force in model.forces:
-        where = f"force {force.name!r}"
-        if force.kind in ("spring_damper", "force", "torque"):
-            ends = [body_name(force.a)] + ([body_name(force.b)] if force.kind == "spring_damper" else [])
+        where, kind = f"force {force.name!r}", FORCES[force.kind]
+        if kind.ends:
+            ends = [body_name(force.a), body_name(force.b)][: kind.ends]
             yield from _unknown(where, ends, known)
             if len(ends) == 2 and ends[0] == ends[1]:
                 yield Finding(where, f"connects {ends[0]!r} with itself", "A spring needs two different bodies")
@@ -264,23 +266,69 @@ def _forces(model: Model) -> Iterator[Finding]:
             for point in force.at:
                 if not (point is None and force.kind == "force") and numbers(point, 3) is None:
                     yield Finding(where, f"point {point!r} is not three finite numbers", "Give it in metres, global")
-            if force.kind == "spring_damper" and len(force.at) != 2:
+            if len(force.at) != 2 and force.kind in TWO_POINTS:
                 yield Finding(where, f"{len(force.at)} points are given", "Give at=(point on a, point on b)")
         else:
             yield from _coordinate(model, where, joint_name(force.a))
-        for what, value in force.parameters.items():
-            if what == "free_length" and value is None:
-                continue
-            number = numbers(value)
-            if number is None or number.shape != ():
-                yield Finding(where, f"{what} {value!r} is not a finite number", "Give a number in SI units")
-            elif what in ("damping", "free_length") and number < 0:
-                yield Finding(where, f"{what} is negative", "It must be >= 0")
+        yield from _force_numbers(force, where)
         count = KINDS_OF_VALUE.get(force.kind)
         if count is not None and not callable(force.value):
             given = numbers(np.atleast_1d(np.asarray(force.value, dtype=object)), count)
             if given is None:
                 yield Finding(where, f"value {force.value!r} is not {count} finite number(s)", "Give numbers or a function")
+
+
+TWO_POINTS = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic", "track")
+LISTS = {"axis": (3,), "radii": (2,)}  # parameters that are lists of so many numbers
+MAY_BE_NONE = ("free_length", "length", "axis")
+
+
+def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
+    """The parameters of a force element, one by one."""
+    for what, value in force.parameters.items():
+        missing = value is None and what in MAY_BE_NONE and (what, force.kind) != ("axis", "torsion_bar")
+        if what == "smooth" or missing:
+            continue
+        if what == "road":
+            if not isinstance(value, Road):
+                yield Finding(where, f"road {value!r} is not a road", "Give madi.flat() and what is on it")
+        elif what in ("spring", "damper"):
+            yield from _table(where, what, value)
+        elif force.kind == "bushing" and what in ("stiffness", "damping"):
+            six = numbers(value, 6)
+            if six is None or np.any(six < 0):
+                yield Finding(where, f"{what} {value!r} is not six numbers >= 0", "Three along, three about the axes")
+        elif what in LISTS:
+            given = numbers(value)
+            if given is None or given.shape != LISTS[what] or not np.any(given):
+                yield Finding(where, f"{what} {value!r} is not {LISTS[what][0]} finite numbers", "Give them in SI units")
+        else:
+            number = numbers(value)
+            if number is None or number.shape != ():
+                yield Finding(where, f"{what} {value!r} is not a finite number", "Give a number in SI units")
+            elif what in FORCES[force.kind].positive and number <= 0:
+                yield Finding(where, f"{what} {value!r} is not > 0", "It must be positive")
+            elif what in NOT_NEGATIVE and number < 0:
+                yield Finding(where, f"{what} is negative", "It must be >= 0")
+            elif what == "exponent" and force.kind == "hydropneumatic" and not number > 1:
+                yield Finding(where, f"exponent {value!r} is not > 1", "Isothermal gas is 1.0 (use 1.001), adiabatic 1.4")
+            elif what == "places" and not (number == int(number) and 0 < number < 100):
+                yield Finding(where, f"places {value!r} is not a small whole number", "1 feels the road right below")
+
+
+NOT_NEGATIVE = ("damping", "free_length", "compression", "rebound", "support", "support_damping", "length")
+
+
+def _table(where: str, what: str, value: Any) -> Iterator[Finding]:
+    table = numbers(value)
+    if table is not None and table.size == 0:
+        return
+    if table is None or table.ndim != 2 or table.shape[1] != 2 or len(table) < 2 or np.any(np.diff(table[:, 0]) <= 0):
+        yield Finding(
+            where,
+            f"its {what} table is not a list of at least two (x, force), x increasing",
+            "Sort it, and leave out doubles",
+        )
 
 
 KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1}

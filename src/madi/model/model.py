@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from madi.errors import Finding
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Drive, Force, Joint
+from madi.vehicle.road import Road
 
 if TYPE_CHECKING:
     from madi.system import System
@@ -131,6 +132,59 @@ class Model:
     def joint_spring(self, name: str, joint: Any, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0) -> Force:
         """Spring and damper on a joint coordinate ("A", or "A.angle" of a joint with several)."""
         return self._force("joint_spring", name, joint, stiffness=stiffness, damping=damping, rest=rest)
+
+    def hydropneumatic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], pressure: float, area: float,
+                       volume: float, exponent: float = 1.4, compression: float = 0.0, rebound: float = 0.0,
+                       free_length: float | None = None) -> Force:  # fmt: skip
+        """Hydropneumatic unit between two points: gas of `volume` at `pressure` behind a piston of `area` when the points
+        are `free_length` apart (None: as drawn), damping one value in compression, another in rebound."""
+        return self._force(
+            "hydropneumatic", name, a, b, tuple(at), pressure=pressure, area=area, volume=volume, exponent=exponent,
+            compression=compression, rebound=rebound, free_length=free_length,
+        )  # fmt: skip
+
+    def bump_stop(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], clearance: float, stiffness: float,
+                  exponent: float = 1.5, damping: float = 0.0) -> Force:  # fmt: skip
+        """A stop that pushes two points apart when they come nearer than `clearance`: k d^n (1 + damping d')."""
+        return self._force(
+            "bump_stop", name, a, b, tuple(at), clearance=clearance, stiffness=stiffness, exponent=exponent, damping=damping
+        )
+
+    def characteristic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], spring: Any = (), damper: Any = (),
+                       free_length: float | None = None, smooth: bool = True) -> Force:  # fmt: skip
+        """Spring and damper by tables: `spring` [(stretch, tension)], `damper` [(rate, tension)]; smooth: monotone cubics
+        between the points, else straight lines; straight on beyond the ends."""
+        return self._force(
+            "characteristic", name, a, b, tuple(at), spring=spring, damper=damper, free_length=free_length, smooth=smooth
+        )
+
+    def torsion_bar(self, name: str, a: Any, b: Any, axis: Vector, stiffness: float, damping: float = 0.0,
+                    rest: float = 0.0) -> Force:  # fmt: skip
+        """A torque about `axis` (fixed to `a`) between two bodies; the angle is that of `b` from the drawing."""
+        return self._force("torsion_bar", name, a, b, axis=axis, stiffness=stiffness, damping=damping, rest=rest)
+
+    def bushing(self, name: str, a: Any, b: Any, at: Vector, stiffness: Any, damping: Any = (0.0,) * 6,
+                axis: Vector = None) -> Force:  # fmt: skip
+        """Six springs and dampers at a point: three along, three about axes on `a` (z along `axis`, default global)."""
+        return self._force("bushing", name, a, b, (at,), axis=axis, stiffness=stiffness, damping=damping)
+
+    def wheel(self, name: str, body: Any, at: Vector, radius: float, stiffness: float, damping: float = 0.0,
+              road: Road | None = None, places: int = 1) -> Force:  # fmt: skip
+        """A wheel around the point `at` of a body, carried vertically by a road (`madi.flat()...`); `places`: where within
+        the disc the road is felt: 1 right below, 9 as a disc that rolls over edges."""
+        return self._force(
+            "wheel", name, body, at=(at,), radius=radius, stiffness=stiffness, damping=damping, places=places,
+            road=Road() if road is None else road,
+        )  # fmt: skip
+
+    def track(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], radii: tuple[float, float], tension: float,
+              stiffness: float = 0.0, length: float | None = None, support: float = 0.0, support_damping: float = 0.0,
+              road: Road | None = None, places: int = 3) -> Force:  # fmt: skip
+        """A span of track under two wheels (centres `at`, `radii`): tension, and support where the road comes above it."""
+        return self._force(
+            "track", name, a, b, tuple(at), radii=radii, tension=tension, stiffness=stiffness, length=length,
+            support=support, support_damping=support_damping, places=places, road=Road() if road is None else road,
+        )  # fmt: skip
 
     def force(self, name: str, body: Any, value: Any, at: Vector = None) -> Force:
         """A force in global axes on the point `at` of a body (default: its centre of mass).

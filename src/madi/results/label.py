@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.forces import KINDS as FORCES
+from madi.forces import BY_CODE
 from madi.results.run import AXES, Run
 from madi.spatial.rotation import matrix_to_quaternion
 
 if TYPE_CHECKING:
     from madi.system import Observation, System
-
-
-BY_CODE = {kind.code: kind for kind in FORCES.values()}
 
 
 def label(
@@ -28,7 +25,7 @@ def label(
     from madi import __version__
 
     quaternions = _continuous(matrix_to_quaternion(seen.rotation))
-    functional = np.array([bool(BY_CODE[int(code)].signals) for code in system.layout.arrays.force_kind], dtype=bool)
+    functional = np.array([bool(BY_CODE[int(code)].KIND.signals) for code in system.layout.arrays.force_kind], dtype=bool)
     applied = seen.force[:, functional, 2].sum(axis=1)
     if loads is not None and driven:
         listed = [c for _, c in system._driving_columns([system._loaded(name) for name in joints])]

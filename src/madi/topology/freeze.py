@@ -7,11 +7,12 @@ frame the user gave the body is a constant offset from it, applied to results on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.joints.dispatch import BASE, SCREW
@@ -269,11 +270,11 @@ def _forces(
     for e, force in enumerate(model.forces):
         kind = FORCES[force.kind]
         table[e, 0], table[e, 3] = kind.code, len(parameters)
-        if kind.name in ("joint_spring", "joint_torque"):
+        if kind.ends == 0:
             table[e, 1] = speeds.index(str(joint_name(force.a)))
         else:
             table[e, 1] = number[body_name(force.a)]
-            if force.b is not None:
+            if kind.ends == 2:
                 table[e, 2] = number[body_name(force.b)]
         parameters += _parameters(force, table[e], frames, reals)
         if kind.signals:
@@ -287,9 +288,14 @@ def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[
     values: list[float] = []
     for body, point in zip((int(row[1]), int(row[2])), force.at, strict=False):
         values += list(reals["com"][body] if point is None else frames[body].point(point))
+    pack = getattr(BY_CODE[FORCES[force.kind].code], "pack", None)
+    if force.kind in ("torsion_bar", "bushing"):
+        return pack(force, frames[int(row[1])], frames[int(row[2])])
     given = dict(force.parameters)
     if "free_length" in given and given["free_length"] is None:
         given["free_length"] = float(np.linalg.norm(np.subtract(force.at[1], force.at[0], dtype=float)))
+    if pack is not None:
+        return pack(replace(force, parameters=given), values)
     return values + [float(value) for value in given.values()]
 
 

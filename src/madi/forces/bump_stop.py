@@ -1,0 +1,37 @@
+"""Bump stop between two points: nothing while they are farther apart than `clearance`, then a progressive push.
+
+With the penetration d = clearance - l > 0:  f = k d^n (1 + c d'), never pulling. Potential k d^(n+1) / (n + 1); what is
+dissipated is what the push does beyond it. n >= 1; with the default n = 1.5 force and stiffness begin at zero.
+"""
+
+from __future__ import annotations
+
+from madi.forces.kind import ForceKind
+from madi.forces.line import account, line, pull
+from madi.kernel import exp, kernel, log, where
+
+KIND = ForceKind(
+    "bump_stop",
+    code=6,
+    parameters=("ax", "ay", "az", "bx", "by", "bz", "clearance", "stiffness", "exponent", "damping"),
+    value="push",
+    ends=2,
+    positive=("clearance", "stiffness", "exponent"),
+)
+
+
+@kernel
+def apply(model, work, e):
+    """Push the bodies apart along the line."""
+    a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
+    p = model.parameter
+    length, rate, x, y, z = line(model, work, a, b, s)
+    depth = p[s + 6] - length
+    touching = depth > 0.0
+    safe = where(touching, depth, 1.0)
+    n = p[s + 8]
+    elastic = where(touching, p[s + 7] * exp(n * log(safe)), 0.0)
+    factor = 1.0 - p[s + 9] * rate
+    f = elastic * where(factor > 0.0, factor, 0.0)
+    pull(model, work, a, b, s, -f, x, y, z)
+    account(work, e, f, elastic * depth / (n + 1.0), f * rate, (elastic - f) * rate)

@@ -1,0 +1,90 @@
+"""A spring and a damper by their measured curves, along the line between two points.
+
+Force over stretch (l - l0) and force over rate, each a table: between its points monotone cubics (no overshoot where the
+data have none) or straight lines, beyond its ends straight on. Potential: the integral of the first; dissipated: the
+second times the rate. Data: for every piece its start, four coefficients, and the integral up to it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from madi.forces.kind import ForceKind
+from madi.forces.line import account, line, pull
+from madi.kernel import kernel, where
+
+KIND = ForceKind(
+    "characteristic",
+    code=7,
+    parameters=("ax", "ay", "az", "bx", "by", "bz", "free_length", "spring ...", "damper ..."),
+    value="tension",
+    ends=2,
+)
+PIECE = 6
+
+
+def pieces(points: Any, smooth: bool) -> list[float]:
+    """A table as numbers for `curve`: how many pieces, then for each x0, c3, c2, c1, c0, integral from zero to x0."""
+    from scipy.interpolate import PchipInterpolator
+
+    table = np.asarray(points, dtype=float).reshape(-1, 2)
+    if not len(table):
+        return [0.0]
+    x, f = table.T
+    if smooth and len(x) > 2:
+        c = PchipInterpolator(x, f).c.T
+    else:
+        slopes = np.diff(f) / np.diff(x)
+        c = np.column_stack([np.zeros((len(slopes), 2)), slopes, f[:-1]])
+    first, last = c[0, 2], float(np.polyval(np.polyder(c[-1]), x[-1] - x[-2]))
+    rows = [[x[0], 0.0, 0.0, first, f[0]], *np.column_stack([x[:-1], c]).tolist(), [x[-1], 0.0, 0.0, last, f[-1]]]
+    areas = [0.0, 0.0]
+    for row, end in zip(rows[1:-1], x[1:], strict=True):
+        areas.append(areas[-1] + float(np.polyval(np.polyint(row[1:]), end - row[0])))
+    zero = _value(rows, areas, 0.0)
+    return [float(len(rows)), *(float(v) for row, area in zip(rows, areas, strict=True) for v in (*row, area - zero))]
+
+
+def _value(rows: list[list[float]], areas: list[float], x: float) -> float:
+    k = 0
+    while k + 1 < len(rows) and (k == 0 or x >= rows[k + 1][0]) and x >= rows[max(k, 1)][0]:
+        k += 1
+    return areas[k] + float(np.polyval(np.polyint(rows[k][1:]), x - rows[k][0]))
+
+
+@kernel
+def curve(p, s, x):
+    """(value, integral from zero) of the table at p[s:]. The first piece is what lies before the table."""
+    value, area = 0.0, 0.0
+    for k in range(int(p[s])):
+        at = s + 1 + PIECE * k
+        d = x - p[at]
+        v = ((p[at + 1] * d + p[at + 2]) * d + p[at + 3]) * d + p[at + 4]
+        i = (((0.25 * p[at + 1] * d + p[at + 2] / 3.0) * d + 0.5 * p[at + 3]) * d + p[at + 4]) * d + p[at + 5]
+        if k == 0:
+            value, area = v, i
+        else:
+            value, area = where(d >= 0.0, v, value), where(d >= 0.0, i, area)
+    return value, area
+
+
+@kernel
+def apply(model, work, e):
+    """Pull both bodies together along the line."""
+    a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
+    p = model.parameter
+    length, rate, x, y, z = line(model, work, a, b, s)
+    spring, potential = curve(p, s + 7, length - p[s + 6])
+    damper, _ = curve(p, s + 8 + PIECE * int(p[s + 7]), rate)
+    f = spring + damper
+    pull(model, work, a, b, s, f, x, y, z)
+    account(work, e, f, potential, -f * rate, damper * rate)
+
+
+def pack(force: Any, points: list[float]) -> list[float]:
+    """Points, free length, the two tables."""
+    given = force.parameters
+    smooth = bool(given["smooth"])
+    return [*points, float(given["free_length"]), *pieces(given["spring"], smooth), *pieces(given["damper"], smooth)]

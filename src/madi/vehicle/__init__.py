@@ -1,0 +1,1 @@
+"""Vehicles: roads (tires and templates will follow)."""

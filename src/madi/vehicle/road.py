@@ -1,0 +1,154 @@
+"""Road profiles: height over the way, the same across each half of the road.
+
+A road is level ground plus features that add up: half-round and half-ellipse bumps, sines, and kinks of which polylines are
+made. `two_sided` shifts the features of the right side against those of the left by a phase (metres along the way).
+Forces ask it for the height and slope under a point; the normal is (-slope, 1) in the plane of way and up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError
+from madi.kernel import cos, kernel, sin, sqrt, where
+
+ROUND, SINE, KINK = 0, 1, 2
+BOTH, LEFT, RIGHT = 0, 1, -1
+HEAD, WIDTH = 8, 6  # numbers before the features; numbers of a feature: kind, side, and four of its own
+
+
+@dataclass(frozen=True)
+class Road:
+    """A road in the direction `forward`, heights along `up`; left is up x forward."""
+
+    features: tuple[tuple[float, ...], ...] = ()
+    level: float = 0.0
+    forward: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    up: tuple[float, float, float] = (0.0, 0.0, 1.0)
+
+    def _with(self, *features: tuple[float, ...]) -> Road:
+        return replace(self, features=(*self.features, *features))
+
+    def half_round(self, at: float, radius: float) -> Road:
+        """A half-round bump whose middle is `at` metres along the way."""
+        return self.half_ellipse(at, radius, radius)
+
+    def half_ellipse(self, at: float, half_length: float, height: float) -> Road:
+        """Half an ellipse: `half_length` along the way, `height` up."""
+        _positive("half_ellipse", half_length=half_length, height=height)
+        return self._with((ROUND, BOTH, float(at), float(half_length), float(height), 0.0))
+
+    def sine(self, amplitude: float, wavelength: float, start: float = 0.0, end: float = np.inf) -> Road:
+        """amplitude (1 - cos(2 pi (x - start) / wavelength)) / 2 from `start` to `end`: level where it begins."""
+        _positive("sine", wavelength=wavelength)
+        last = start + wavelength * np.floor((end - start) / wavelength) if np.isfinite(end) else 1e9
+        return self._with((SINE, BOTH, float(start), float(last), float(amplitude), float(wavelength)))
+
+    def polyline(self, points: Sequence[tuple[float, float]]) -> Road:
+        """Straight between points (x, height), level before the first and after the last."""
+        try:
+            way = np.array(points, dtype=float).reshape(-1, 2)
+        except (TypeError, ValueError):
+            raise InputError(f"polyline: {points!r} is not a list of (x, height)") from None
+        if len(way) < 2 or not np.all(np.isfinite(way)) or np.any(np.diff(way[:, 0]) <= 0):
+            raise InputError("polyline: give at least two points (x, height), finite, x increasing")
+        slopes = np.concatenate([[0.0], np.diff(way[:, 1]) / np.diff(way[:, 0]), [0.0]])
+        kinks = [
+            (KINK, BOTH, float(x), float(change), 0.0, 0.0) for x, change in zip(way[:, 0], np.diff(slopes), strict=True)
+        ]
+        return replace(self._with(*kinks), level=self.level + float(way[0, 1]))
+
+    def two_sided(self, shift: float) -> Road:
+        """The same on both sides, the right side (negative y) `shift` metres later along the way."""
+        left = [(kind, LEFT, *rest) for kind, _, *rest in self.features]
+        right = [(kind, RIGHT, x + float(shift), *rest) for kind, _, x, *rest in self.features]
+        right = [
+            (f[0], f[1], f[2], f[3] + float(shift), *f[4:]) if f[0] == SINE else f for f in right
+        ]  # a sine's end moves with its start
+        return replace(self, features=(*left, *right))
+
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Unit vectors forward and up."""
+        up = np.asarray(self.up, dtype=float)
+        up = up / np.linalg.norm(up)
+        forward = np.asarray(self.forward, dtype=float)
+        forward = forward - np.dot(forward, up) * up
+        return forward / np.linalg.norm(forward), up
+
+    def pack(self) -> list[float]:
+        """The numbers the kernels read."""
+        forward, up = self.axes()
+        numbers = [*forward, *up, float(self.level), float(len(self.features))]
+        return [*map(float, numbers), *(float(x) for feature in self.features for x in feature)]
+
+    def height(self, x: Any, y: float = 0.0) -> np.ndarray:
+        """Height at x metres along the way, y metres to the left."""
+        numbers = np.array(self.pack())
+        return np.array([profile(numbers, 0, float(one), y)[0] for one in np.atleast_1d(np.asarray(x, dtype=float))])
+
+    def normal(self, x: float, y: float = 0.0) -> np.ndarray:
+        """Unit normal, global axes."""
+        forward, up = self.axes()
+        slope = profile(np.array(self.pack()), 0, float(x), y)[1]
+        return (up - slope * forward) / np.hypot(1.0, slope)
+
+
+def flat(level: float = 0.0, forward: Any = (1.0, 0.0, 0.0), up: Any = (0.0, 0.0, 1.0)) -> Road:
+    """Level ground: where every road begins. `madi.flat().half_round(at=20.8, radius=0.254)`."""
+    forward, up = tuple(map(float, forward)), tuple(map(float, up))
+    if np.linalg.norm(np.cross(forward, up)) < 1e-9:
+        raise InputError(f"flat: forward={forward} and up={up} are along one line")
+    return Road((), float(level), forward, up)
+
+
+def _positive(what: str, **values: float) -> None:
+    for name, value in values.items():
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"{what}: {name}={value!r} must be a number > 0")
+
+
+@kernel
+def profile(p, s, x, y):
+    """(height, slope) of the road packed at p[s:], x metres along the way and y to the left."""
+    h, slope = p[s + 6], 0.0
+    for k in range(int(p[s + 7])):
+        f = s + HEAD + WIDTH * k
+        kind, side = int(p[f]), int(p[f + 1])
+        a, b = p[f + 2], p[f + 3]
+        if kind == ROUND:
+            d = (x - a) / b
+            inside = 1.0 - d * d
+            on = inside > 1e-6  # the very edge, where the slope has no bound, is left out
+            root = sqrt(where(on, inside, 1.0))
+            rise, incline = where(on, p[f + 4] * root, 0.0), where(on, -p[f + 4] * d / (b * root), 0.0)
+        elif kind == SINE:
+            turn = 6.283185307179586 / p[f + 5]
+            inside = where(x > a, where(x < b, 1.0, 0.0), 0.0)
+            rise, incline = (
+                inside * 0.5 * p[f + 4] * (1.0 - cos(turn * (x - a))),
+                (inside * 0.5 * p[f + 4] * turn * sin(turn * (x - a))),
+            )
+        else:
+            rise, incline = where(x > a, b * (x - a), 0.0), where(x > a, b, 0.0)
+        if side == LEFT:
+            rise, incline = where(y >= 0.0, rise, 0.0), where(y >= 0.0, incline, 0.0)
+        elif side == RIGHT:
+            rise, incline = where(y >= 0.0, 0.0, rise), where(y >= 0.0, 0.0, incline)
+        h, slope = h + rise, slope + incline
+    return h, slope
+
+
+@kernel
+def way(p, s, x, y, z):
+    """(along, left, up) of a vector, by the road's axes."""
+    f0, f1, f2 = p[s], p[s + 1], p[s + 2]
+    u0, u1, u2 = p[s + 3], p[s + 4], p[s + 5]
+    return (
+        f0 * x + f1 * y + f2 * z,
+        (u1 * f2 - u2 * f1) * x + (u2 * f0 - u0 * f2) * y + (u0 * f1 - u1 * f0) * z,
+        u0 * x + u1 * y + u2 * z,
+    )
