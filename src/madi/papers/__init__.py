@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from madi.papers import rrc
+from madi.papers import five_dof, rrc, rssr, tracked
 
-EXPERIMENTS: dict[str, Callable[[Path], dict[str, object]]] = {"rrc": rrc.report}
+EXPERIMENTS: dict[str, Callable[[Path], dict[str, object]]] = {
+    "tracked": tracked.report, "rssr": rssr.report, "five-dof": five_dof.report, "rrc": rrc.report,
+}  # fmt: skip
