@@ -15,11 +15,14 @@ def source_hash() -> str:
     """Hash of all sources that compiled code is made from; a changed kernel must never meet old machine code."""
     digest = hashlib.sha256(sys.version.encode())
     root = Path(__file__).parent.parent
-    for folder in ("", "spatial", "joints", "signals", "topology", "dynamics", "forces", "engines", "integrate", "symbolic"):
-        for path in sorted((root / folder).glob("*.py")):
+    for path in sorted(root.rglob("*.py")):
+        if path.relative_to(root).parts[0] not in NOT_COMPILED:
             digest.update(path.name.encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+NOT_COMPILED = ("bench", "cli", "papers", "results", "verify")  # folders that have no kernels
 
 
 def jit_folder() -> Path:

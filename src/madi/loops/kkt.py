@@ -13,7 +13,7 @@ from madi.kernel import inline, kernel
 from madi.spatial.algebra import dot6
 
 EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
-PROXIMAL = 2  # steps after the first solution; each gains the factor eps = 1e-10 on a regular mechanism
+PROXIMAL = 1  # steps after the first solution; each gains the factor eps on a regular mechanism
 # work.tally
 FEEDBACK_RATE, FEEDBACK_POSITION, SOFTNESS, EXTRA, VALID = range(5)
 FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED, DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(

@@ -43,6 +43,7 @@ POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when
 VELOCITY_TINY, VELOCITY_GOOD = 2e-12, 5e-10
 NAN = float("nan")
 NEAR = 2e-3  # pivot ratio below which the rows are no longer safely independent
+CHEAP = 6  # products of a factorisation against those of a solution
 SLOW = 0.2  # a step that leaves more than this is no longer worth its matrix
 
 
@@ -154,12 +155,18 @@ def close_velocities(model, work):
 
 @kernel
 def close_accelerations(model, work):
-    """qdd, lam by quasi-Newton with the factor at hand; coefficients and right-hand sides are in work."""
+    """qdd, lam by quasi-Newton with the factor at hand; coefficients and right-hand sides are in work.
+
+    A correction against the one before it tells what the next would be; that one must not matter any more.
+    """
     x, y = work.unknown, work.correction
+    # where a factorisation costs no more than the steps it saves (small or very sparse systems), it is made at once
+    fresh = work.tally[VALID] == 0.0 or model.nx <= CHEAP * (model.nl + model.nu)
+    if fresh:
+        factorise(model, work)
     right_hand_side(model, work, x)
     solve(model, work.factor, x)
-    last = 1e300
-    fresh = False
+    last = 0.0
     for _ in range(MOST):
         residual(model, work, x, y, 1)
         solve(model, work.factor, y)
@@ -176,7 +183,9 @@ def close_accelerations(model, work):
             if p >= 0:
                 x[p] = x[p] + y[p]
         work.tally[ACCELERATION] = work.tally[ACCELERATION] + 1.0
-        if size <= 1e-13 * scale:
+        if last == 0.0:
+            last = scale
+        if size * size <= 1e-14 * scale * last:
             break
         if not size < SLOW * last:
             if size <= 1e-11 * scale:
@@ -186,6 +195,8 @@ def close_accelerations(model, work):
                 right_hand_side(model, work, x)
                 solve(model, work.factor, x)
                 fresh = True
+                last = 0.0
+                continue
         last = size
     hand_out(model, work, x)
 
@@ -235,8 +246,6 @@ def close(model, work, t, q, v, tau, out):
     for c in range(model.nv):
         work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
     coefficients(model, work)
-    if work.tally[VALID] == 0.0:
-        factorise(model, work)
     close_accelerations(model, work)
     for c in range(model.nv):
         out[c] = work.acceleration[c]

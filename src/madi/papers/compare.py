@@ -12,19 +12,39 @@ from madi.pipeline import simulate
 from madi.results.run import Run
 
 
-def both(model: Model, duration: float, repeats: int = 3, **options: Any) -> tuple[Run, Run, float]:
+def both(
+    model: Model, duration: float, repeats: int = 3, engine: str = "jit", cartesian_step: float | None = None, **options: Any
+) -> tuple[Run, Run, float]:
     """The run in joint coordinates and the Cartesian one, same method, same steps or tolerances; (runs, time ratio).
 
-    The ratio is Cartesian / relative, each the least of `repeats` runs taken in turn, both by jitted kernels.
+    The ratio is Cartesian / relative, each the least of `repeats` runs taken in turn; the Cartesian one is by jitted
+    kernels, the other by `engine`. `cartesian_step`: a step of its own for the Cartesian run.
     """
     runs: dict[str, Run] = {}
     best = {"relative": np.inf, "cartesian": np.inf}
+    own = options if cartesian_step is None else {**options, "step": cartesian_step}
     for _ in range(repeats):
         for name in best:
-            formulation = "cartesian" if name == "cartesian" else None
-            runs[name] = simulate(model, duration, formulation=formulation, engine="jit", **options)
+            if name == "cartesian":
+                runs[name] = simulate(model, duration, formulation="cartesian", engine="jit", **own)
+            else:
+                runs[name] = simulate(model, duration, engine=engine, **options)
             best[name] = min(best[name], float(runs[name].statistics["wall_time"]))
     return runs["relative"], runs["cartesian"], best["cartesian"] / best["relative"]
+
+
+def equal_step(model: Model, duration: float, signal: str, step: float) -> tuple[float, float]:
+    """(the step at which the Cartesian RK4 run is as accurate in `signal` as the relative one at `step`, that error).
+
+    Errors are against a tight run of another method, and the fourth order of the method leads from one step to the other.
+    """
+    times = np.linspace(0, duration, 101)
+    exact = simulate(model, duration, method="dopri", rtol=1e-12, times=times, engine="jit")[signal]
+    errors = [
+        apart(exact, simulate(model, duration, method="rk4", step=step, times=times, engine="jit", formulation=name)[signal])
+        for name in (None, "cartesian")
+    ]
+    return step * min(1.0, (errors[0] / errors[1]) ** 0.25), errors[0]
 
 
 def apart(a: np.ndarray, b: np.ndarray) -> float:
@@ -41,7 +61,8 @@ def counts(model: Model, run: Run, cartesian: Run, ratio: float, printed: dict[s
         {"": "constraints", "relative": system.n_constraints, "Cartesian": other["constraints"],
          "printed": printed["constraints"]},
         {"": "steps", "relative": own["steps"], "Cartesian": other["steps"], "printed": "-"},
-        {"": "factorisations", "relative": own.get("factorisations", 0), "Cartesian": other["factorisations"], "printed": "-"},
+        {"": "factorisations", "relative": own.get("factorisations", 0), "Cartesian": other["factorisations"],
+         "printed": "-"},
         {"": "time, s", "relative": f"{own['wall_time']:.4g}", "Cartesian": f"{other['wall_time']:.4g}",
          "printed": printed["time"]},
         {"": "time ratio", "relative": "1", "Cartesian": f"{ratio:.2f}", "printed": printed["ratio"]},

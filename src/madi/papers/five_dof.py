@@ -1,12 +1,12 @@
 """P0's third experiment: a vehicle of five degrees of freedom over a road profile at 450 in/s, 2.5 s.
 
-Chassis (heave, pitch), driver's seat, front and rear wheel on translational joints with spring-damper-actuators; the relative
-displacements are compared with separately derived equations (in the tests; here with the Cartesian solver). The paper
-prints no data. Ours are those of the five-degree-of-freedom vehicle that the literature on optimal design uses (Haug and
-Arora: Applied Optimal Design, 1979): weights 290, 4500, 96.6 and 96.6 lb, pitch inertia 41000 lb in s², stiffness 100, 300,
-300, 1500, 1500 lb/in, damping 10, 25, 25, 5, 5 lb s/in, length 120 in, the seat 10 in before the centre of mass, the wheels 40
-before and 80 in behind it. Assumed: actuators passive; a road of one long wave, 5 in high on 30 ft, and one short bump.
-The chassis is on a planar joint, its forward motion driven.
+Chassis (heave, pitch), driver's seat, front and rear wheel on translational joints with spring-damper-actuators; the
+relative displacements are compared with separately derived equations (in the tests; here with the Cartesian solver). The
+paper prints no data. Ours are those of the five-degree-of-freedom vehicle that the literature on optimal design uses (Haug
+and Arora: Applied Optimal Design, 1979): weights 290, 4500, 96.6 and 96.6 lb, pitch inertia 41000 lb in s², stiffness 100,
+300, 300, 1500, 1500 lb/in, damping 10, 25, 25, 5, 5 lb s/in, length 120 in, the seat 10 in before the centre of mass, the
+wheels 40 before and 80 in behind it. Assumed: actuators passive; a road of one long wave, 5 in high on 30 ft, and one short
+bump. The chassis is on a planar joint, its forward motion driven.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ forces; a bump of 10 inch radius at 20.8 m; driver's seat at (-0.2, 1.3, 0.1) in
 forward, z up; 19 coordinates and no constraint against 91 coordinates and 60 constraints in DADS, time ratio 6.18.
 
 Assumptions, ours (representative of a medium tracked vehicle; the paper prints no data):
-- hull 20 t, 5.0 x 2.6 x 1.2 m as a box; road arm with wheel 220 kg, wheel radius 0.32 m, arm 0.42 m trailing 30 degrees below
-  the horizontal; six wheels a side, 0.74 m apart, centred on the hull's centre of mass;
+- hull 20 t, 5.0 x 2.6 x 1.2 m as a box; road arm with wheel 220 kg, wheel radius 0.32 m, arm 0.42 m trailing 30 degrees
+  below the horizontal; six wheels a side, 0.74 m apart, centred on the hull's centre of mass;
 - stations 1, 2 and 6 (front two and rear one) have a hydropneumatic unit, 3 to 5 a torsion bar; both carry the static load
-  in the pose as drawn, with a wheel rate of 140 kN/m; dampers 15 kN s/m in the units (twice in rebound);
+  in the pose as drawn, with a wheel rate of 70 kN/m; dampers 15 kN s/m in the units (twice in rebound);
 - wheel and track pad on the ground: 900 kN/m and 4 kN s/m, felt as a disc at nine places;
 - track as in forces/track.py: tension 15 kN, idler and sprocket 0.75 m before and behind the outer wheels and 0.35 m higher;
 - no force along the way: the vehicle coasts.
@@ -16,6 +16,7 @@ Assumptions, ours (representative of a medium tracked vehicle; the paper prints 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ HULL, BOX = 20000.0, (2.6, 5.0, 1.2)
 ARM_MASS, ARM, SLOPE, RADIUS = 220.0, 0.42, np.radians(30.0), 0.32
 STATIONS, PITCH, SIDE = 6, 0.74, 1.2
 UNITS = (1, 2, 6)  # stations with a hydropneumatic unit
-WHEEL_RATE, DAMPER = 140e3, 15e3
+WHEEL_RATE, DAMPER = 70e3, 15e3
 GROUND, GROUND_DAMPING = 900e3, 4e3
 TENSION, TRACK_STIFFNESS, SUPPORT = 15e3, 150e3, 250e3
 SPEED, BUMP_AT, BUMP = 11.0, 20.8, 0.254
@@ -79,7 +80,7 @@ def model() -> Model:
             )
             wheels.append((arm, centre))
         ends = [(hull, wheels[0][1] + (0, 0.75, 0.35)), *wheels, (hull, wheels[-1][1] + (0, -0.75, 0.35))]
-        for k, ((a, at), (b, to)) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+        for k, ((a, at), (b, to)) in enumerate(pairwise(ends)):
             m.track(f"track{k}{side}", a, b, at=(at, to), radii=(RADIUS, RADIUS), tension=TENSION, stiffness=TRACK_STIFFNESS,
                     support=SUPPORT, support_damping=1e3, road=way, places=3)  # fmt: skip
     return m

@@ -151,7 +151,22 @@ def plan(fields: list[tuple[Any, ...]]) -> list[tuple[str, Callable[[dict[str, i
 
 
 _INTS, _REALS, _SCRATCH = plan(INTS), plan(REALS), plan(SCRATCH)
-COUNTS = ("n", "nq", "nv", "ne", "nt", "nc", "nd", "nk", "nr", "nj", "nm", "nu", "nl")  # what kernels read of the header
+COUNTS = (
+    "n",
+    "nq",
+    "nv",
+    "ne",
+    "nt",
+    "nc",
+    "nd",
+    "nk",
+    "nr",
+    "nj",
+    "nm",
+    "nu",
+    "nl",
+    "nx",
+)  # what kernels read of the header
 Arrays = namedtuple("Arrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
 Work = namedtuple("Work", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]
 
