@@ -26,6 +26,7 @@ from madi.integrate.contract import (
 )
 from madi.integrate.record import RECORD, RECORD_LOADS, RECORD_LOOPS, record, record_loads, record_loops
 from madi.loops import kkt
+from madi.loops.redundancy import singular_times
 from madi.system import Observation, System
 
 if TYPE_CHECKING:
@@ -239,6 +240,7 @@ class Solver(Integration):
         statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
         if self.loops:
             statistics |= {"loops": self.loops, **loop_statistics(self.work_done)}
+            statistics["singular_times"] = singular_times(times, found[:, 2])
         seen = Observation(system, rows)
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
 

@@ -470,7 +470,7 @@ class System:
 
     def _loaded(self, name: str) -> int:
         """What carries a load, as the loads entry counts them: a body for its joint, n + k for pair k of a loop."""
-        pairs = {}
+        pairs: dict[str, int] = {}
         for row, pair in zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True):
             if pair >= 0:
                 pairs.setdefault(row.element, len(self.bodies) + 1 + int(pair))

@@ -18,13 +18,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 @app.command()
 def papers(
-    names: Annotated[list[str], typer.Argument(help="Which experiments, for example: rrc")],
+    names: Annotated[list[str], typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc")],
     out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("out"),
     as_json: Json = False,
 ) -> None:
     """Run papers' experiments: tables on the screen, figures in a folder.
 
-    Example: madi papers rrc --out figures
+    Example: madi papers rssr rrc --out figures
     """
     from madi.papers import EXPERIMENTS
 
@@ -44,6 +44,30 @@ def bench(
     from madi.bench import BENCHMARKS
 
     _report(names, BENCHMARKS, "benchmark", quick, as_json)
+
+
+@app.command()
+def verify(
+    names: Annotated[list[str] | None, typer.Argument(help="Which cases; default all.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run problems with known answers: closed forms, published digits. Exit code 1 if one misses its bar.
+
+    Example: madi verify andrews bricard
+    """
+    from madi.verify.cases import CASES, report
+
+    chosen = names or list(CASES)
+    for name in chosen:
+        if name not in CASES:
+            raise typer.BadParameter(f"there is no case {name!r}; there are: {', '.join(CASES)}")
+    found = report(chosen)
+    if as_json:
+        print(json.dumps(_no_nan(found), indent=2))
+    else:
+        show(found)
+    if found["bad"]:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -93,3 +93,21 @@ def dependent_drives(system: System, jacobian: np.ndarray) -> list[str]:
         return []
     # those whose release gives the rows something to work with
     return [system.speeds[c] for c in taken if rank([*free, c]) > base]
+
+
+def singular_times(times: np.ndarray, independence: np.ndarray) -> list[float]:
+    """When the constraints lost their independence on the way, between outputs: the mechanism passed a singular position.
+
+    `independence`: the smallest pivot of the constraints at the outputs. It is the square of something that passes zero
+    straight, so its root is V-shaped there; a minimum that does not lead to zero like a V is only a near miss.
+    """
+    root = np.sqrt(np.maximum(independence, 0.0))
+    found = []
+    for k in range(1, len(times) - 1):
+        left, here, right = root[k - 1], root[k], root[k + 1]
+        if here < 0.3 and here <= left and here < right:
+            slope = (left + right) / (times[k + 1] - times[k - 1])
+            zero = times[k - 1] + left / slope
+            if abs(here - slope * abs(times[k] - zero)) < 0.2 * max(left, right):
+                found.append(float(zero))
+    return found

@@ -56,12 +56,13 @@ def model(coupler: str = "body") -> Model:
 
 def report(out: Path) -> dict[str, Any]:
     """Both variants against the Cartesian solver, as Fig. 5 and Table 5."""
-    panels, tables, values = [], {}, {}
+    panels, tables = [], {}
+    values: dict[str, Any] = {}
     made = "generated C" if compiler() else "jitted kernels (no C compiler here)"
     for coupler in ("body", "distance"):
         drawn, name = model(coupler), f"coupler as a {coupler}"
         shorter, error = equal_step(drawn, DURATION, "body1.az", STEP)
-        timed = {"method": "rk4", "step": STEP, "cartesian_step": shorter, "repeats": 9, "times": [DURATION]}
+        timed: dict[str, Any] = {"method": "rk4", "step": STEP, "cartesian_step": shorter, "repeats": 9, "times": [DURATION]}
         _, _, jitted = both(drawn, DURATION, engine="jit", **timed)
         run, other, ratio = both(drawn, DURATION, engine="compiled" if compiler() else "jit", **timed)
         tables[f"Table 5, {name}; RK4 at an equal error of {error:.1e} in z''"] = counts(drawn, run, other, ratio, PRINTED)

@@ -288,7 +288,7 @@ def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[
     values: list[float] = []
     for body, point in zip((int(row[1]), int(row[2])), force.at, strict=False):
         values += list(reals["com"][body] if point is None else frames[body].point(point))
-    pack = getattr(BY_CODE[FORCES[force.kind].code], "pack", None)
+    pack: Any = getattr(BY_CODE[FORCES[force.kind].code], "pack", None)
     if force.kind in ("torsion_bar", "bushing"):
         return pack(force, frames[int(row[1])], frames[int(row[2])])
     given = dict(force.parameters)

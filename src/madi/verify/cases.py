@@ -1,0 +1,116 @@
+"""`madi verify`: every case with its reference, our error, what is allowed, and the time it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from madi.pipeline import simulate
+from madi.results.run import Run
+from madi.verify import andrews, bricard, four_bars, pendulum, tops
+
+CLOSED = "closed form"
+Case = Callable[[], list[dict[str, Any]]]
+
+
+def _row(what: str, reference: str, error: float, allowed: float, run: Run) -> dict[str, Any]:
+    """One line of the table."""
+    return {
+        "case": what, "reference": reference, "error": error, "allowed": allowed, "steps": run.statistics["steps"],
+        "time, s": float(run.statistics["wall_time"]), "good": "yes" if error <= allowed else "NO",
+    }  # fmt: skip
+
+
+def case_pendulum() -> list[dict[str, Any]]:
+    """A01, 20 s at 1e-9 and 2000 s to the six digits that are published."""
+    times = np.array([0.5, 1, 2, 5, 10, 20])
+    run = simulate(pendulum.model(), 20.0, method="dopri", rtol=1e-12, times=times)
+    found = np.column_stack([run["bob.x"], run["bob.y"]])
+    rows = [_row("A01 pendulum, 20 s: position, m", CLOSED, _largest(found - pendulum.position(times)), 1e-9, run)]
+    run = simulate(pendulum.model(), 2000.0, method="dopri", rtol=1e-12, times=[2000.0])
+    error = max(abs(float(run["bob.x"][-1]) - 0.814603), abs(float(run["bob.y"][-1]) + 0.580019))
+    return [*rows, _row("A01 pendulum, 2000 s: position, m", "six published digits", error, 2e-6, run)]
+
+
+def case_tops() -> list[dict[str, Any]]:
+    """Free and heavy symmetric top."""
+    times = np.linspace(0, 10, 51)
+    run = simulate(tops.free(), 10.0, method="dopri", rtol=1e-11, times=times)
+    spin = np.column_stack([run["top.wx.v"], run["top.wy.v"]])
+    rows = [_row("free symmetric top, 10 s: spin, rad/s", CLOSED, _largest(spin - tops.free_spin(times)), 1e-7, run)]
+    run = simulate(tops.heavy(), 10.0, method="dopri", rtol=1e-11, times=times)
+    centre = np.column_stack([run[f"top.{axis}"] for axis in "xyz"])
+    error = _largest(centre - tops.heavy_centre(times))
+    return [*rows, _row("heavy top, steady precession, 10 s: centre, m", CLOSED, error, 1e-7, run)]
+
+
+def case_four_bars() -> list[dict[str, Any]]:
+    """A02, N = 2, 10, 40: B0 and the energy, through ten singular positions."""
+    rows = []
+    for windows in (2, 10, 40):
+        model = four_bars.model(windows)
+        run = simulate(model, 10.0, method="dopri", rtol=1e-9)
+        th = -run["A0"]
+        B0 = np.column_stack([np.sin(th), np.cos(th)])
+        name = f"A02 {windows} four-bars, 10 s"
+        exact = four_bars.corner(windows, run.data["time"].values)
+        rows.append(_row(f"{name}: B0, m", CLOSED, _largest(B0 - exact), 1e-5, run))
+        drift = float(np.max(np.abs(run["energy"] - four_bars.energy(windows))))
+        rows.append(_row(f"{name}: energy drift, J", "conserved", drift, 1e-4, run))
+        passed = len(run.statistics["singular_times"])
+        rows.append(_row(f"{name}: singular positions not reported", "10", float(abs(passed - 10)), 0.0, run))
+    return rows
+
+
+def case_andrews() -> list[dict[str, Any]]:
+    """A03: angles and rates at 0.03 s."""
+    run = simulate(andrews.model(), 0.03, method="dopri", rtol=1e-11)
+    angles, rates = andrews.angles(run)
+    far = _largest(angles - np.array(list(andrews.ANGLES.values())))
+    scale = np.abs(np.array(list(andrews.RATES.values())))
+    fast = _largest((rates - np.array(list(andrews.RATES.values()))) / scale)
+    digits = "recomputed IVP test set"
+    return [
+        _row("A03 Andrews' squeezer, 0.03 s: angles, rad", digits, far, 1e-8, run),
+        _row("A03 Andrews' squeezer, 0.03 s: rates, relative", digits, fast, 1e-7, run),
+    ]
+
+
+def case_bricard() -> list[dict[str, Any]]:
+    """A04: P3 over 10 s; overconstrained, and said so."""
+    model = bricard.model()
+    times = [0.0, *bricard.REFERENCE]
+    run = simulate(model, 10.0, method="dopri", rtol=1e-10, times=times)
+    error = _largest(bricard.corner(run.data)[1:] - np.array(list(bricard.REFERENCE.values())))
+    freedoms = model.build().mobility()
+    unnamed = abs(1 - len(freedoms.redundant)) + abs(1 - freedoms.freedoms)
+    return [
+        _row("A04 Bricard, 10 s: P3, m", "two routes, 12 digits", error, 1e-6, run),
+        _row("A04 Bricard: redundancy missed", "1 freedom, 1 redundant", float(unnamed), 0.0, run),
+    ]
+
+
+CASES: dict[str, Case] = {
+    "pendulum": case_pendulum, "tops": case_tops, "four-bars": case_four_bars, "andrews": case_andrews,
+    "bricard": case_bricard,
+}  # fmt: skip
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.max(np.abs(values)))
+
+
+def report(names: list[str]) -> dict[str, Any]:
+    """The cases asked for, in one table."""
+    start = time.perf_counter()
+    rows = [row for name in names for row in CASES[name]()]
+    bad = [row["case"] for row in rows if row["good"] != "yes"]
+    return {
+        "title": "madi verify: known answers",
+        "tables": {"Cases": rows},
+        "values": {"cases that miss their bar": len(bad), "time, s": time.perf_counter() - start},
+        "bad": bad,
+    }
