@@ -124,7 +124,14 @@ def close_loops(m, rng, freedoms, most=3, joints=True):
     for k in range(most):
         choices = [("distance", 1), ("point_on_plane", 1), ("point_on_line", 2)]
         if joints:
-            choices += [("spherical", 3), ("universal", 4), ("cylindrical", 4), ("planar", 3), ("revolute", 5), ("prismatic", 5)]
+            choices += [
+                ("spherical", 3),
+                ("universal", 4),
+                ("cylindrical", 4),
+                ("planar", 3),
+                ("revolute", 5),
+                ("prismatic", 5),
+            ]
             choices += [("fixed", 6), ("screw", 5)]
         if len(one_axis) >= 2:
             choices.append(("coupler", 1))

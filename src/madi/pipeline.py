@@ -155,22 +155,14 @@ def _assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray
         if isinstance(q0, dict):
             pin = sorted({str(name).split(".")[0] if name not in system.speeds else str(name) for name in q0})
         found = system.assemble(None if q0 is None else q, None if v0 is None else v, pin=pin)
-    _refuse_bad_drives(system, found.q)
+    _refuse_standstill(system, found.q)
     return found.q, found.v
 
 
-def _refuse_bad_drives(system: System, q: np.ndarray) -> None:
-    """Drives that the loops tie together, and mechanisms that cannot move, before the run."""
-    from madi.loops.redundancy import dependent_drives
-
-    tied = dependent_drives(system, system.constraint_jacobian(q, engine="plain"))
-    if tied:
-        raise InputError(
-            f"model {system.name!r}: the loops tie these driven or locked coordinates together: {', '.join(tied)}. They "
-            "cannot all be prescribed: drive fewer of them, and let the others follow"
-        )
-    freedoms = system.mobility(q)
-    if freedoms.freedoms == 0 and not np.any(system.layout.arrays.drive >= 0):
+def _refuse_standstill(system: System, q: np.ndarray) -> None:
+    """A mechanism that cannot move has no run."""
+    freedoms, model = system.mobility(q), system.layout.arrays
+    if freedoms.freedoms == 0 and not (np.any(model.drive >= 0) or np.any(model.row_signal >= 0)):
         raise InputError(
             f"model {system.name!r} cannot move: its constraints leave no freedom ({freedoms}). s.reactions(q, v) gives its "
             "static loads"

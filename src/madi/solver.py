@@ -190,7 +190,12 @@ class Solver(Integration):
         if self.joints:  # made while the helper is at work
             self.closer.function("loads", self.request, self.loads_width)
         loop = self.engine.loop(self.method.loop, LOOP)
-        return self.integrate(loop, (function, context, *self.arguments()), progress)
+        try:
+            return self.integrate(loop, (function, context, *self.arguments()), progress)
+        finally:
+            if self.loops:  # as the run left them: closing the outputs is not the run's
+                work = self.closer.work
+                self.tally, self.open = work.tally.copy(), (work.phi.copy(), work.rate.copy())
 
     def arguments(self) -> tuple[Any, ...]:
         """What an integrator's loop gets between the system function and `limit`."""
@@ -217,7 +222,6 @@ class Solver(Integration):
         nr = len(system.frozen.rows)
         found = np.zeros((n, 4 + nr))
         if self.loops:
-            self.work_done = self.closer.work.tally.copy()  # closing the outputs is not the run's
             close, close_context = self._close()
             work = self.closer.work
             self.engine.loop(record_loops, RECORD_LOOPS)(
@@ -239,7 +243,7 @@ class Solver(Integration):
         loads = self._loads(times, A, n, found) if self.joints else None
         statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
         if self.loops:
-            statistics |= {"loops": self.loops, **loop_statistics(self.work_done)}
+            statistics |= {"loops": self.loops, **loop_statistics(self.tally)}
             statistics["singular_times"] = singular_times(times, found[:, 2])
         seen = Observation(system, rows)
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
@@ -265,9 +269,9 @@ class Solver(Integration):
         t = float(self.state[TIME])
         where = f"model {self.system.name!r} stopped at t = {t:.6g} s after {int(self.count[ACCEPTED])} steps: "
         kept = f" Outputs before it ({int(self.count[NEXT])}) are in error.run."
-        if self.loops and self.closer.work.tally[kkt.FAILED] != 0:
+        if self.loops and self.tally[kkt.FAILED] != 0:
             return where + self._open_loops() + kept
-        if self.loops and self.closer.work.tally[kkt.LOWEST] < SINGULAR:
+        if self.loops and self.tally[kkt.LOWEST] < SINGULAR:
             return (
                 f"{where}the loops are in a singular position there, where rounding outgrows the tolerance. Loosen rtol "
                 f"(1e-9 passes what can be passed), or use a fixed step.{kept}"
@@ -284,9 +288,8 @@ class Solver(Integration):
         """Which loops could not be closed, by name."""
         from madi.loops.assemble import by_element
 
-        work = self.closer.work
-        positions = work.tally[kkt.FAILED] == 1
-        what, values, unit = ("position", work.phi, "m or rad") if positions else ("velocity", work.rate, "per s")
+        positions = self.tally[kkt.FAILED] == 1
+        what, values, unit = ("position", self.open[0], "m or rad") if positions else ("velocity", self.open[1], "per s")
         parts = sorted(by_element(self.system, values).items(), key=lambda item: -item[1])
         listed = ", ".join(f"{name} {size:.3g}" for name, size in parts[:6])
         drives = ", ".join(repr(self.system.speeds[c]) for c in self.driven)

@@ -160,3 +160,141 @@ def test_every_tape_operation():
             np.testing.assert_allclose(a[:2], expected(x, y)[:2], rtol=1e-12)
         seen = s.powers(q, v)["f"]["value"]
         assert seen == pytest.approx(np.linalg.norm(expected(x, y)), rel=1e-12)
+
+
+def between(m, kind):
+    """One element of each kind between two free bodies (or a body and the ground)."""
+    at = ((1, 0.1, 0.5), (1, 0.9, 0.7))
+    if kind == "hydropneumatic":
+        m.hydropneumatic(
+            "f", "a", "b", at, pressure=1e3, area=0.01, volume=0.02, compression=3.0, rebound=9.0, free_length=1.0
+        )
+    elif kind == "bump_stop":
+        m.bump_stop("f", "a", "b", at, clearance=1.0, stiffness=100.0, damping=0.5)
+    elif kind == "characteristic":
+        m.characteristic(
+            "f", "a", "b", at, spring=[(-0.3, -10), (0, 0), (0.1, 4), (0.4, 30)], damper=[(-1, -4), (0, 0), (1, 2)]
+        )
+    elif kind == "torsion_bar":
+        m.torsion_bar("f", "a", m.ground, axis=(0, 0, 1), stiffness=5.0, damping=0.3, rest=0.1)
+    elif kind == "bushing":
+        m.bushing(
+            "f", "a", "b", (1, 0.5, 0.6), stiffness=(10, 20, 30, 1, 2, 3), damping=(1, 2, 3, 0.1, 0.2, 0.3), axis=(1, 1, 0)
+        )
+    elif kind == "wheel":
+        m.wheel("f", "a", (1, 0, 0.5), radius=0.8, stiffness=100.0, damping=3.0, places=5)
+    elif kind == "track":
+        m.track("f", "a", "b", ((1, 0, 0.5), (1, 1, 0.6)), radii=(0.3, 0.3), tension=50.0, stiffness=20.0, support=100.0,
+                support_damping=2.0, road=madi.flat(level=0.5))  # fmt: skip
+    elif kind == "spring_damper":
+        m.spring_damper("f", "a", "b", at, stiffness=30.0, damping=2.0, free_length=0.6)
+
+
+ELEMENTS = ["spring_damper", "hydropneumatic", "bump_stop", "characteristic", "torsion_bar", "bushing", "wheel", "track"]
+
+
+def two_free(kind):
+    m = madi.Model("two", gravity=(0, 0, 0))
+    m.body("a", mass=1, inertia=(1, 1.2, 0.9), position=(1, 0, 0.5))
+    m.body("b", mass=1, inertia=(1, 1, 1.4), position=(1, 1, 0.6))
+    m.free("A", m.ground, "a")
+    m.free("B", m.ground, "b")
+    between(m, kind)
+    return m
+
+
+@pytest.mark.parametrize("kind", ELEMENTS)
+@pytest.mark.parametrize("frame", ["base", "ground"])
+def test_every_element_balances_its_power(kind, frame):
+    """Virtual work = power delivered = -d(potential)/dt - dissipated, whatever the state; the three lives agree."""
+    rng = np.random.default_rng(4)
+    s, bare = two_free(kind).build(frame=frame), two_free(None).build(frame=frame)
+    only = np.array([0, 0, 0, 0, 0, 1] * 2) if kind == "torsion_bar" else 1.0  # exact where its axes stay together
+    active = 0
+    for _ in range(6):
+        q, v, h = moved(s, s.q0, 0.15 * rng.normal(size=s.nv) * only), rng.normal(size=s.nv) * (only + 0.0), 1e-6
+        now = s.powers(q, v, engine="plain")["f"]
+        ahead, behind = (s.powers(moved(s, q, t * v), v, engine="plain")["f"]["potential"] for t in (h, -h))
+        scale = abs(now["power"]) + abs(now["dissipated"]) + 1.0
+        assert now["power"] == pytest.approx(-(ahead - behind) / (2 * h) - now["dissipated"], abs=1e-7 * scale)
+        force = bare.inverse_dynamics(q, v, 0 * v, engine="plain") - s.inverse_dynamics(q, v, 0 * v, engine="plain")
+        assert force @ v == pytest.approx(now["power"], abs=1e-9 * scale)
+        assert now["dissipated"] >= -1e-12
+        active += now["value"] != 0
+        plain = s.forward_dynamics(q, v, engine="plain")
+        for engine in ("jit", "compiled"):
+            np.testing.assert_allclose(s.forward_dynamics(q, v, engine=engine), plain, rtol=1e-9, atol=1e-9)
+    assert active > 0
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ELEMENTS if kind not in ("torsion_bar", "wheel", "track")])
+def test_internal_forces_leave_momentum_alone(kind):
+    s = two_free(kind).build(frame="ground")
+    rng = np.random.default_rng(6)
+    q, v = moved(s, s.q0, 0.1 * rng.normal(size=s.nv)), rng.normal(size=s.nv)
+    a = s.forward_dynamics(q, v, engine="plain")
+    h = 1e-6
+    ahead = s.momentum(moved(s, q, h * v), v + h * a, engine="plain")
+    behind = s.momentum(moved(s, q, -h * v), v - h * a, engine="plain")
+    np.testing.assert_allclose((ahead - behind) / (2 * h), 0.0, atol=1e-7)
+
+
+def test_tables_pass_their_points_and_go_straight_on():
+    from madi.forces.characteristic import curve, pieces
+
+    points = [(-0.3, -10.0), (0.0, 0.0), (0.1, 4.0), (0.4, 30.0)]
+    for smooth in (True, False):
+        p = np.array(pieces(points, smooth))
+        for x, f in points:
+            assert curve(p, 0, x)[0] == pytest.approx(f, abs=1e-12)
+        h = 1e-6
+        for x in (-0.5, -0.2, 0.0, 0.05, 0.3, 0.9):
+            slope = (curve(p, 0, x + h)[1] - curve(p, 0, x - h)[1]) / (2 * h)
+            assert slope == pytest.approx(curve(p, 0, x)[0], abs=1e-5)  # the integral belongs to the value
+        assert curve(p, 0, 0.0)[1] == pytest.approx(0.0, abs=1e-12)
+        far = [curve(p, 0, x)[0] for x in (1.0, 2.0, 3.0)]
+        assert far[2] - far[1] == pytest.approx(far[1] - far[0])
+    straight = np.array(pieces(points, False))
+    assert curve(straight, 0, 0.05)[0] == pytest.approx(2.0)
+
+
+def test_the_gas_of_a_hydropneumatic_unit():
+    """Half the volume: 2^n times the pressure."""
+    m = madi.Model("unit", gravity=(0, 0, 0))
+    m.body("b", 2.0, inertia=(1, 1, 1), position=(1, 0, 0))
+    m.prismatic("A", m.ground, "b", at=(0, 0, 0), axis=(1, 0, 0))
+    m.hydropneumatic("u", m.ground, "b", ((0, 0, 0), (1, 0, 0)), pressure=1e5, area=1e-3, volume=5e-4, exponent=1.3)
+    s = m.build()
+    assert s.forward_dynamics([0.0], [0.0], engine="plain")[0] == pytest.approx(1e5 * 1e-3 / 2)
+    assert s.forward_dynamics([-0.25], [0.0], engine="plain")[0] == pytest.approx(2**1.3 * 1e5 * 1e-3 / 2)
+
+
+LINE = ((0, 0, 0), (1, 0, 0))
+
+
+@pytest.mark.parametrize(
+    "draw, told",
+    [
+        (lambda m: m.hydropneumatic("f", "b", m.ground, LINE, -1, area=1, volume=1), "pressure -1 is not > 0"),
+        (lambda m: m.hydropneumatic("f", "b", m.ground, LINE, 1, 1, 1, exponent=1.0), "exponent 1.0 is not > 1"),
+        (lambda m: m.bushing("f", "b", m.ground, (0, 0, 0), stiffness=(1, 2, 3)), "is not six numbers"),
+        (lambda m: m.characteristic("f", "b", m.ground, LINE, spring=[(1, 2), (0, 3)]), "spring table"),
+        (lambda m: m.wheel("f", "b", (0, 0, 0), radius=0.3, stiffness=1e5, road="bumpy"), "is not a road"),
+        (lambda m: m.wheel("f", "b", (0, 0, 0), radius=0.3, stiffness=1e5, places=2.5), "small whole number"),
+        (lambda m: m.torsion_bar("f", "b", m.ground, axis=(0, 0, 0), stiffness=1.0), "axis (0, 0, 0) is not 3"),
+        (lambda m: m.bump_stop("f", "b", "nobody", LINE, clearance=1, stiffness=1), "there is no body 'nobody'"),
+        (lambda m: m.distance("f", "b", m.ground, ((0, 0, 0), (0, 0, 0))), "is not a number > 0"),
+        (lambda m: m.coupler("f", "A", "A", ratio=1.0), "with itself"),
+        (lambda m: m.gear("f", "A", "A2", radii=(0, 1)), "there is no joint 'A2'"),
+        (lambda m: m.point_on_plane("f", "b", m.ground, (0, 0, 0), (0, 0, 0)), "direction (0, 0, 0) is not one"),
+    ],
+)  # fmt: skip
+def test_bad_elements_are_told(draw, told):
+    m = madi.Model("bad")
+    m.body("b", 1.0, inertia=(1, 1, 1))
+    m.revolute("A", m.ground, "b", at=(0, 0, 0), axis=(0, 1, 0))
+    draw(m)
+    findings = m.check()
+    assert findings
+    assert any(told in str(finding) for finding in findings), findings
+    assert all("'f'" in finding.element for finding in findings)

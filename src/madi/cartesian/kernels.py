@@ -665,10 +665,10 @@ def settle(model, work, forces, level):
     """Positions (level 0) or velocities (1) on the constraints; whether they are."""
     tiny, good = (2e-13, 5e-11) if level == 0 else (2e-12, 5e-10)
     rows(model, work, forces)
-    scale = 1.0 + (largest(work.v, 7 * model.n) if level == 1 else 0.0)
+    rounding = 1e-15 * largest(work.v, 7 * model.n) if level == 1 else 0.0
     size = largest(work.phi if level == 0 else work.rate, model.nr)
     for _ in range(40):
-        if size <= tiny * scale:
+        if size <= tiny + rounding:
             return True
         if work.tally[VALID] == 0.0:
             masses(model, work)
@@ -682,13 +682,13 @@ def settle(model, work, forces, level):
         rows(model, work, forces)
         now = largest(work.phi if level == 0 else work.rate, model.nr)
         if not now < 0.2 * size:
-            if now <= good * scale:
+            if now <= good + 10.0 * rounding:
                 return True
             if now != now:
                 return False
             work.tally[VALID] = 0.0
         size = now
-    return size <= good * scale
+    return size <= good + 10.0 * rounding
 
 
 @kernel

@@ -16,7 +16,7 @@ import numpy as np
 from madi.constraints.dispatch import RX, RZ, pair_frames
 from madi.errors import AssemblyError, InputError
 from madi.joints.dispatch import chart_point, retract
-from madi.loops.redundancy import length_of, scales
+from madi.loops.redundancy import dependent_drives, length_of, scales
 
 if TYPE_CHECKING:
     from madi.system import System
@@ -162,6 +162,12 @@ def assemble(
         )
     if branch:
         q = _branch(closer, q, held if not released else driven, branch)
+    tied = dependent_drives(system, closer.evaluate(q)[2])
+    if tied:
+        raise InputError(
+            f"model {system.name!r}: the loops tie these driven or locked coordinates together: {', '.join(tied)}. They "
+            "cannot all be prescribed: drive fewer of them, and let the others follow"
+        )
     v = _velocity(closer, q, speed, frozen.given_v if v0 is None else np.ones(system.nv, dtype=bool), driven)
     return _report(closer, q, v, goal, True, released)
 

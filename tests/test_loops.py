@@ -1,0 +1,304 @@
+"""Mechanisms with loops, from the public face: assembly, redundancy, drives, drift, singular positions, bad input."""
+
+import numpy as np
+import pytest
+
+import madi
+from madi.verify import bricard, four_bars
+
+
+def four_bar(q0=None, v0=None, lengths=(0.3, 1.0, 0.8, 0.9), **joint):
+    """A crank-rocker drawn with its crank upright: crank, coupler, rocker, ground, in the plane x, z."""
+    crank, coupler, rocker, ground = lengths
+    A, B, D = np.zeros(3), np.array([0, 0, crank]), np.array([ground, 0, 0])
+    d = D - B
+    far = np.linalg.norm(d)
+    x = (coupler**2 - rocker**2 + far**2) / (2 * far)
+    C = B + x * d / far + np.sqrt(coupler**2 - x**2) * np.array([-d[2], 0, d[0]]) / far
+    m = madi.Model("four-bar")
+    for name, P, Q in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
+        length = np.linalg.norm(Q - P)
+        z = (Q - P) / length
+        m.body(name, length, inertia=(length**3 / 12, length**3 / 12, length**3 / 900), position=(P + Q) / 2,
+               orientation=np.column_stack([np.cross((0, 1, 0), z), (0, 1, 0), z]))  # fmt: skip
+    m.revolute("A", m.ground, "crank", at=A, axis=(0, 1, 0), q0=q0, v0=v0, **joint)
+    m.revolute("B", "crank", "coupler", at=B, axis=(0, 1, 0))
+    m.revolute("C", "coupler", "rocker", at=C, axis=(0, 1, 0))
+    m.revolute("D", m.ground, "rocker", at=D, axis=(0, 1, 0))
+    return m
+
+
+# ---- assembly -------------------------------------------------------------------------------------------------------
+
+
+def test_a_given_start_stays_and_the_rest_follows():
+    found = madi.assemble(four_bar(q0=2.5, v0=3.0))
+    assert found.closed
+    assert found.q[0] == 2.5
+    assert found.v[0] == 3.0
+    assert found.moved["A"] == 0.0
+    assert abs(found.moved["B"]) > 0.1
+    assert set(found.residual) == {"C"}
+    assert found.residual["C"] < 1e-11
+    s = four_bar().build()
+    _, rate, _, _ = s.constraint_terms(found.q, found.v, engine="plain")
+    assert np.max(np.abs(rate)) < 1e-11
+
+
+def test_a_rough_start_is_closed_nearby():
+    m = four_bar()
+    s = m.build()
+    right = madi.assemble(m, q0={"A": 0.8}, pin=["A"]).q
+    rough = right + [0.0, 0.02, -0.03]
+    found = s.assemble(rough)
+    assert np.max(np.abs(found.q - rough)) < 0.05
+    assert found.residual["C"] < 1e-11
+
+
+def test_another_branch():
+    m = four_bar()
+    first, second = madi.assemble(m, pin=["A"]), madi.assemble(m, pin=["A"], branch=1)
+    assert first.q[0] == second.q[0] == 0.0
+    assert second.closed
+    # the rocker's end lies on the other side of the line from B to D
+    s = m.build()
+    side = []
+    for state in (first, second):
+        (B, _), (R, turn) = s.body_pose(state.q, "coupler"), s.body_pose(state.q, "rocker")
+        C = R + turn @ (0, 0, 0.4)
+        side.append(np.cross(np.array([0.9, 0, 0]) - (0, 0, 0.3), C - (0, 0, 0.3))[1])
+        assert B is not None
+    assert side[0] * side[1] < 0
+    with pytest.raises(madi.AssemblyError, match="only 2 way"):
+        madi.assemble(m, pin=["A"], branch=7)
+
+
+def test_what_cannot_close_is_told_with_the_nearest_state():
+    m = four_bar(lengths=(0.6, 1.0, 0.5, 1.0))  # not a crank: it cannot turn all the way
+    with pytest.raises(madi.AssemblyError, match=r"cannot be closed.*C 0\..*It closes if these may move: A") as caught:
+        madi.assemble(m, q0={"A": -1.6}, pin=["A"])
+    assert caught.value.assembly.residual["C"] > 0.01
+    m.distance("rod", "crank", m.ground, at=((0, 0, 0.6), (0, 3, 0)), length=0.2)
+    with pytest.raises(madi.AssemblyError, match="rod"):
+        madi.simulate(m, 1.0)
+
+
+# ---- redundancy and mobility ----------------------------------------------------------------------------------------
+
+
+def test_redundant_rows_are_named_and_loads_marked():
+    s = four_bar(q0=0.5, v0=1.0).build()
+    found = s.mobility()
+    assert (found.gruebler, found.freedoms) == (-2, 1)
+    assert found.redundant == (
+        "translation along z at joint C", "rotation about x at joint C", "rotation about y at joint C",
+    )  # fmt: skip
+    loads = s.reactions(s.start.q, s.start.v, engine="plain")
+    for load in loads.values():  # forces in the plane and the moment about its normal are certain, the rest is not
+        assert not load.unique
+        assert load.determined.tolist() == [True, False, True, False, True, False]
+    # a spherical joint in place of C, a universal one in place of B: nothing is redundant any more
+    m = four_bar(q0=0.5, v0=1.0)
+    m.joints[2].kind, m.joints[2].axes = "spherical", ()
+    m.joints[1].kind, m.joints[1].axes = "universal", ((0, 1, 0), (1, 0, 0))
+    s = m.build()
+    assert s.mobility().redundant == ()
+    assert s.mobility().freedoms == s.mobility().gruebler
+    assert all(load.unique for load in s.reactions(s.start.q, s.start.v, engine="plain").values())
+
+
+def test_bricard_moves_although_it_should_not():
+    found = bricard.model().build().mobility()
+    assert (found.gruebler, found.freedoms, len(found.redundant)) == (0, 1, 1)
+    assert "at joint P4" in found.redundant[0]
+
+
+def test_scale_does_not_matter():
+    """Millimetres or metres: the same rank."""
+    for size in (1e-3, 1e3):
+        s = four_bar(lengths=tuple(size * x for x in (0.3, 1.0, 0.8, 0.9))).build()
+        assert s.mobility().freedoms == 1
+        assert len(s.mobility().redundant) == 3
+
+
+def test_a_locked_mechanism_is_told_and_its_statics_work():
+    m = madi.Model("truss")
+    m.body("bar", 2.0, inertia=(1, 1, 1), position=(1, 0, 0))
+    m.revolute("A", m.ground, "bar", at=(0, 0, 0), axis=(0, 1, 0))
+    m.distance("rope", m.ground, "bar", at=((0, 0, 1.5), (2, 0, 0)))
+    with pytest.raises(madi.InputError, match="its constraints leave no freedom"):
+        madi.simulate(m, 1.0)
+    s = m.build()
+    loads = s.reactions(s.start.q, s.start.v, joints=["A", "rope"], engine="plain")
+    # moments about A: the rope's vertical part carries half the weight; its direction is (-2, 0, 1.5)
+    vertical = 0.5 * 2.0 * 9.81
+    np.testing.assert_allclose(loads["rope"].force, (-vertical * 2 / 1.5, 0, vertical), rtol=1e-9)
+    np.testing.assert_allclose(loads["A"].force, (vertical * 2 / 1.5, 0, vertical), rtol=1e-9)
+    assert loads["A"].unique
+
+
+# ---- runs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [
+    {"method": "rk4", "step": 1e-3}, {"method": "ab3", "step": 5e-4}, {"method": "abm", "step": 1e-3},
+    {"method": "abm", "rtol": 1e-9}, {"method": "dopri", "rtol": 1e-9},
+])  # fmt: skip
+def test_all_integrators_keep_loops_closed(options):
+    exact = madi.simulate(four_bar(v0=3.0), 2.0, method="dopri", rtol=1e-11, times=[1.0, 2.0], engine="jit")
+    run = madi.simulate(four_bar(v0=3.0), 2.0, times=np.linspace(0, 2, 57), engine="jit", **options)
+    assert float(run.data["violation"].max()) < 1e-10
+    assert float(run.data["violation_rate"].max()) < 1e-9
+    assert run["A"][-1] == pytest.approx(exact["A"][-1], abs=1e-4 if options["method"] == "ab3" else 1e-5)
+
+
+def test_a_hundred_seconds_do_not_drift():
+    run = madi.simulate(four_bar(v0=3.0), 100.0, method="dopri", rtol=1e-10, engine="jit")
+    assert float(run.data["violation"].max()) < 1e-10
+    assert float(run.data["violation_rate"].max()) < 1e-9
+    energy = run["energy"]
+    assert np.ptp(energy) / np.max(np.abs(run["kinetic"])) < 1e-6
+
+
+@pytest.mark.parametrize("loops", ["augmented", "baumgarte"])
+def test_other_ways_to_keep_loops_closed(loops):
+    exact = madi.simulate(four_bar(v0=3.0), 2.0, method="dopri", rtol=1e-11, times=[2.0], engine="jit")["A"][-1]
+    run = madi.simulate(four_bar(v0=3.0), 2.0, step=1e-3, loops=loops, engine="jit")
+    assert run.statistics["loops"] == loops
+    assert run["A"][-1] == pytest.approx(exact, abs=1e-6)
+    assert float(run.data["violation"].max()) < (1e-10 if loops == "augmented" else 1e-6)
+
+
+def test_one_matrix_serves_position_velocity_and_acceleration():
+    """P0: far fewer factorisations than evaluations where the matrix changes slowly; everything is counted."""
+    m = four_bars.model(2)
+    run = madi.simulate(m, 0.5, step=2e-3, engine="jit")
+    counted = run.statistics
+    assert counted["factorisations"] <= counted["evaluations"] + 5
+    assert counted["acceleration_iterations"] >= counted["steps"]
+    assert counted["position_iterations"] <= 2 * counted["steps"]
+
+
+def test_engines_agree_on_loops():
+    runs = [
+        madi.simulate(four_bar(v0=3.0), 0.2, step=1e-3, engine=e, reactions=["A", "C"]) for e in ("plain", "jit", "compiled")
+    ]
+    for name in ("q", "v", "a", "reaction_force", "energy"):
+        for other in runs[1:]:
+            np.testing.assert_allclose(other.data[name], runs[0].data[name], rtol=1e-7, atol=1e-7)
+
+
+def test_the_cut_does_not_matter():
+    """Another tree, the same motion and the same loads where they are certain."""
+    runs = []
+    for cut in range(4):
+        m = four_bar(v0=3.0) if cut else four_bar()
+        m.joints[cut].cut = True
+        if cut == 0:
+            start = madi.assemble(four_bar(v0=3.0))
+            m.joints[1].v0 = None
+            m.joints[3].v0 = start.v[2]
+        runs.append(
+            madi.simulate(m, 1.0, method="dopri", rtol=1e-11, times=[0.3, 1.0], reactions=list("ABCD"), engine="jit")
+        )
+        assert m.build().cut_joints == ["ABCD"[cut]]
+    for run in runs[1:]:
+        np.testing.assert_allclose(run.data["position"].sel(body="coupler"), runs[0].data["position"].sel(body="coupler"),
+                                   atol=1e-8)  # fmt: skip
+        loads = run.data["reaction_force"].sel(axis=["x", "z"])
+        np.testing.assert_allclose(loads, runs[0].data["reaction_force"].sel(axis=["x", "z"]), rtol=1e-6, atol=1e-6)
+
+
+def test_constraint_forces_do_no_work_and_balance():
+    """Sum of all reactions on the ground is the rate of momentum less gravity; multipliers do no work."""
+    m = four_bar(q0=0.4, v0=2.0)
+    s = m.build()
+    q, v = s.start.q, s.start.v
+    a = s.forward_dynamics(q, v, engine="plain")
+    loads = s.reactions(q, v, engine="plain")
+    seen = s.observe(q, v, a=a, engine="plain")
+    mass = np.array([body.mass for body in (next(b for b in m.bodies if b.name == name) for name in s.bodies)])
+    total = (mass[:, None] * (seen.acceleration[0] + (0, 0, 9.81))).sum(axis=0)
+    np.testing.assert_allclose(loads["A"].force + loads["D"].force, total, atol=1e-9)
+    M, J = s.mass_matrix(q, engine="plain"), s.constraint_jacobian(q, engine="plain")
+    np.testing.assert_allclose(v @ (M @ a - s.inverse_dynamics(q, v, 0 * a, engine="plain") * -1.0), 0.0, atol=1e-8)
+    assert np.max(np.abs(J @ v)) < 1e-11
+
+
+# ---- drives in loops ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [None, 0, 3])
+def test_a_driven_crank(cut):
+    """Driven on a tree joint, or on the very joint that closes the loop: the same motion, the same power balance."""
+    m = four_bar()
+    m.drive("A", lambda t: 2.0 * t + 0.1 * madi.sin(5 * t))
+    if cut is not None:
+        m.joints[cut].cut = True
+    run = madi.simulate(m, 2.0, method="dopri", rtol=1e-10, times=np.linspace(0, 2, 41), engine="jit")
+    (angle,) = (
+        np.unwrap(2 * np.arctan2(run.data["orientation"].sel(body="crank", quaternion="y"),
+                                 run.data["orientation"].sel(body="crank", quaternion="w"))),
+    )  # fmt: skip
+    t = run.data["time"].values
+    np.testing.assert_allclose(angle, 2 * t + 0.1 * np.sin(5 * t), atol=1e-9)
+    assert float(run.data["violation"].max()) < 1e-10
+
+
+def test_driving_torque_by_energy():
+    """d(energy)/dt is what the drive delivers."""
+    m = four_bar()
+    m.drive("A", lambda t: 3.0 * t + 0.2 * t * t)
+    run = madi.simulate(m, 1.0, method="dopri", rtol=1e-11, times=np.linspace(0, 1, 2001), engine="jit")
+    rate = np.gradient(run["energy"], run.data["time"].values, edge_order=2)
+    np.testing.assert_allclose(rate[5:-5], run["power"][5:-5], atol=2e-4 * np.max(np.abs(rate)))
+
+
+def test_two_drives_on_one_freedom_are_refused():
+    m = four_bar()
+    m.drive("A", lambda t: t)
+    m.drive("D", lambda t: 0.1 * t)
+    with pytest.raises(madi.InputError, match=r"tie these driven or locked coordinates together: A, D"):
+        madi.simulate(m, 1.0)
+    m = four_bar()
+    m.drive("A", lambda t: t)
+    m.lock("B")
+    with pytest.raises(madi.InputError, match="tie these"):
+        madi.simulate(m, 1.0)
+
+
+def test_a_drive_that_leaves_the_reach_stops_with_names():
+    m = four_bar(lengths=(0.6, 1.0, 0.5, 1.0))
+    m.drive("A", lambda t: t)
+    with pytest.raises(madi.RunError, match=r"loops cannot be closed .*C .*drives \('A'\)") as caught:
+        madi.simulate(m, 4.0, step=1e-3, engine="jit")
+    kept = caught.value.run.data
+    assert len(kept["time"]) > 100
+    assert float(kept["violation"].max()) < 1e-10
+
+
+# ---- singular positions ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("windows", [1, 3])
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9])
+def test_singular_positions_are_passed_and_reported(windows, rtol):
+    run = madi.simulate(four_bars.model(windows), 4.0, method="dopri", rtol=rtol, engine="jit")
+    th = -run["A0"]
+    exact = four_bars.corner(windows, run.data["time"].values)
+    np.testing.assert_allclose(np.column_stack([np.sin(th), np.cos(th)]), exact, atol=2e3 * rtol)
+    # the rockers are horizontal where x of B0 is +-1
+    x = exact[:, 0]
+    turning = [k for k in range(1, len(x) - 1) if abs(x[k]) > 0.9 and abs(x[k]) >= max(abs(x[k - 1]), abs(x[k + 1]))]
+    times = run.data["time"].values[turning]
+    np.testing.assert_allclose(run.statistics["singular_times"], times, atol=0.01)
+
+
+def test_a_start_in_a_singular_position():
+    """A flat four-bar: two freedoms there, one elsewhere."""
+    m = four_bars.model(1)
+    m.joints[0].v0 = None
+    s = m.build()
+    assert s.mobility().freedoms == 1
+    flat = s.assemble(q0=[-np.pi / 2, np.pi / 2, -np.pi / 2])
+    assert s.mobility(flat.q).freedoms == 2
