@@ -17,13 +17,23 @@ def test_help_shows_commands_and_examples():
     done = madi("--help")
     assert done.returncode == 0
     assert "papers" in done.stdout
-    assert "Example: madi papers rrc" in madi("papers", "--help").stdout
+    assert "Example: madi papers rssr rrc" in madi("papers", "--help").stdout
 
 
 def test_wrong_call_is_exit_code_2():
     done = madi("papers", "nothing")
     assert done.returncode == 2
-    assert "there are: rrc" in done.stderr
+    assert "there are: tracked, rssr" in " ".join(done.stderr.split())
+
+
+def test_verify_says_good_or_bad():
+    done = madi("verify", "bricard", "--json")
+    assert done.returncode == 0
+    rows = json.loads(done.stdout)["tables"]["Cases"]
+    assert all(row["good"] == "yes" for row in rows)
+    done = madi("verify", "nothing")
+    assert done.returncode == 2
+    assert "there is no case 'nothing'" in " ".join(done.stderr.split())
 
 
 def test_papers_rrc_as_json(tmp_path):

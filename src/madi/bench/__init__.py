@@ -3,6 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from madi.bench import trees
+from madi.bench import loops, trees
 
-BENCHMARKS: dict[str, Callable[[bool], dict[str, Any]]] = {"trees": trees.report}
+BENCHMARKS: dict[str, Callable[[bool], dict[str, Any]]] = {"trees": trees.report, "loops": loops.report}

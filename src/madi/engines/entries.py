@@ -94,7 +94,7 @@ def loop_equations(model, work, t, q, v, x):
         work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
     evaluate_rows(model, work)
     kkt.coefficients(model, work)
-    kkt.factorise(model, work)
+    kkt.factorise(model, work, work.tally[kkt.SOFTNESS])
     kkt.accelerate(model, work)
 
 
@@ -115,7 +115,7 @@ def forward_loops_velocity_transform(model, work, t, q, v, x, out):
     kkt.coefficients(model, work)
     for k in range(model.nm):
         work.mass[k] = work.M[model.m_row[k] * model.nv + model.m_column[k]]
-    kkt.factorise(model, work)
+    kkt.factorise(model, work, work.tally[kkt.SOFTNESS])
     kkt.accelerate(model, work)
     give(work.acceleration, model.nv, out)
 

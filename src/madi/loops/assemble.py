@@ -240,7 +240,8 @@ def by_element(system: System, values: np.ndarray) -> dict[str, float]:
     """Largest value among the rows of each cut joint or constraint."""
     found: dict[str, float] = {}
     for row, value in zip(system.frozen.rows, values, strict=True):
-        found[row.element] = max(found.get(row.element, 0.0), abs(float(value)))
+        size = abs(float(value)) if np.isfinite(value) else np.inf
+        found[row.element] = max(found.get(row.element, 0.0), size)
     return found
 
 

@@ -32,8 +32,8 @@ def coefficients(model, work):
 
 
 @kernel
-def factorise(model, work):
-    """L and D^-1 of the coefficients in work, into work.factor."""
+def factorise(model, work, softness):
+    """L and D^-1 of the coefficients in work, into work.factor; eps is made larger by `softness` (augmented Lagrangian)."""
     F, nu = work.factor, model.nu
     for k in range(nu + model.nl):
         F[k] = 0.0
@@ -42,7 +42,7 @@ def factorise(model, work):
     for r in range(model.nr):
         p = model.row_place[r]
         if p >= 0:
-            F[p] = -model.row_value[r, 2] * (1.0 + work.tally[SOFTNESS])
+            F[p] = -model.row_value[r, 2] * (1.0 + softness)
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 F[model.j_place[j]] = work.jacobian[j]
     eliminate(model, F)

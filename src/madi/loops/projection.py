@@ -65,7 +65,7 @@ def refactor(model, work):
         body_inertia(model, work, i)
     composite_inertias(model, work)
     coefficients(model, work)
-    factorise(model, work)
+    factorise(model, work, 0.0)
 
 
 @kernel
@@ -163,7 +163,7 @@ def close_accelerations(model, work):
     # where a factorisation costs no more than the steps it saves (small or very sparse systems), it is made at once
     fresh = work.tally[VALID] == 0.0 or model.nx <= CHEAP * (model.nl + model.nu)
     if fresh:
-        factorise(model, work)
+        factorise(model, work, 0.0)
     right_hand_side(model, work, x)
     solve(model, work.factor, x)
     last = 0.0
@@ -191,7 +191,7 @@ def close_accelerations(model, work):
             if size <= 1e-11 * scale:
                 break
             if not fresh:
-                factorise(model, work)
+                factorise(model, work, 0.0)
                 right_hand_side(model, work, x)
                 solve(model, work.factor, x)
                 fresh = True
