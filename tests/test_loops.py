@@ -75,9 +75,14 @@ def test_another_branch():
 
 def test_what_cannot_close_is_told_with_the_nearest_state():
     m = four_bar(lengths=(0.6, 1.0, 0.5, 1.0))  # not a crank: it cannot turn all the way
-    with pytest.raises(madi.AssemblyError, match=r"cannot be closed.*C 0\..*It closes if these may move: A") as caught:
+    with pytest.raises(
+        madi.AssemblyError, match=r"cannot be closed.*C 0\..*It closes if what is held may move: A"
+    ) as caught:
         madi.assemble(m, q0={"A": -1.6}, pin=["A"])
-    assert caught.value.assembly.residual["C"] > 0.01
+    nearest = caught.value.assembly
+    assert nearest.residual["C"] > 0.01  # of what was asked for
+    assert nearest.closed
+    assert np.max(np.abs(m.build().constraints(nearest.q, engine="plain"))) < 1e-10
     m.distance("rod", "crank", m.ground, at=((0, 0, 0.6), (0, 3, 0)), length=0.2)
     with pytest.raises(madi.AssemblyError, match="rod"):
         madi.simulate(m, 1.0)
@@ -302,3 +307,113 @@ def test_a_start_in_a_singular_position():
     assert s.mobility().freedoms == 1
     flat = s.assemble(q0=[-np.pi / 2, np.pi / 2, -np.pi / 2])
     assert s.mobility(flat.q).freedoms == 2
+
+
+# ---- what reviewers and users stumble over --------------------------------------------------------------------------
+
+
+def test_starts_by_name_are_kept():
+    m = four_bar(q0=0.3)
+    run = madi.simulate(m, 0.01, step=1e-3, q0={"D": 0.1}, v0={"A": 1.0}, engine="plain")
+    assert run["D"][0] == 0.1  # named: stays; A was only given, and follows
+    assert run["A.v"][0] == pytest.approx(1.0)
+    found = madi.assemble(m, q0={"A": 0.7})
+    assert found.q[0] == 0.7
+    assert found.released == ()
+    np.testing.assert_allclose(found.a, m.build().forward_dynamics(found.q, found.v, engine="plain"))
+
+
+def test_drives_of_cut_joints_do_work():
+    m = four_bar(cut=True)
+    m.drive("A", lambda t: 3.0 * t + 0.2 * t * t)
+    run = madi.simulate(m, 1.0, method="dopri", rtol=1e-11, times=np.linspace(0, 1, 2001), engine="jit")
+    rate = np.gradient(run["energy"], run.data["time"].values, edge_order=2)
+    np.testing.assert_allclose(rate[5:-5], run["power"][5:-5], atol=2e-4 * np.max(np.abs(rate)))
+    tree = four_bar()
+    tree.drive("A", lambda t: 3.0 * t + 0.2 * t * t)
+    other = madi.simulate(tree, 1.0, method="dopri", rtol=1e-11, times=np.linspace(0, 1, 2001), engine="jit")
+    np.testing.assert_allclose(run["A.drive"], other["A.drive"], rtol=1e-6, atol=1e-6)
+
+
+def test_options_of_a_run_do_not_stay_in_the_system():
+    s = four_bar(q0=0.5, v0=1.0).build()
+    q, v = s.start.q + [0, 1e-3, 0], s.start.v
+    before = s.forward_dynamics(q, v, engine="jit")
+    madi.simulate(s, 0.01, step=1e-3, loops="baumgarte", engine="jit")
+    np.testing.assert_allclose(s.forward_dynamics(q, v, engine="jit"), before, rtol=1e-12)
+
+
+def test_a_function_that_fails_in_a_loop_is_named():
+    m = four_bar(v0=1.0)
+
+    def torque(t, q, v):
+        if t > 0.05:
+            raise RuntimeError("boom")
+        return (0.0, 0.0, 0.0)
+
+    m.torque("motor", "rocker", torque)
+    for options in ({"step": 1e-2}, {"method": "dopri"}, {"step": 1e-2, "loops": "baumgarte"}):
+        with pytest.raises(madi.RunError, match=r"motor.* raised RuntimeError: boom"):
+            madi.simulate(m, 1.0, engine="jit", **options)
+
+
+def test_turns_are_counted_in_cartesian_coordinates():
+    m = four_bar()
+    m.drive("A", lambda t: 20.0 * t)
+    for times in (np.linspace(0, 0.6, 61), [0.0, 0.3, 0.6]):
+        a = madi.simulate(m, 0.6, step=1e-3, times=times, engine="jit")
+        b = madi.simulate(m, 0.6, step=1e-3, times=times, engine="jit", formulation="cartesian")
+        np.testing.assert_allclose(b["A"], 20.0 * np.asarray(times), atol=1e-8)
+        np.testing.assert_allclose(b.data["position"], a.data["position"], atol=1e-6)
+
+
+def test_two_drives_on_one_cut_joint():
+    runs = []
+    for formulation in (None, "cartesian"):
+        m = madi.Model("drill")
+        m.body("bit", 1.0, inertia=(1, 1, 1), position=(0, 0, 1))
+        m.free("F", m.ground, "bit")
+        m.cylindrical("C", m.ground, "bit", at=(0, 0, 0), axis=(0, 0, 1), cut=True)
+        m.drive("C.z", lambda t: 0.1 * t)
+        m.drive("C.angle", lambda t: 4.0 + 2.0 * t)
+        runs.append(madi.simulate(m, 1.0, step=1e-2, engine="jit", formulation=formulation))
+    for run in runs:
+        assert run["bit.wz"][-1] == pytest.approx(2.0)
+        assert run["bit.z"][-1] == pytest.approx(1.1)
+
+
+def test_loads_by_the_classical_way_and_of_what_has_no_freedom():
+    s = four_bar(q0=0.5, v0=1.0).build()
+    a, b = (s.reactions(s.start.q, s.start.v, way=way, engine="plain") for way in ("selected", "newton-euler"))
+    for name in a:
+        np.testing.assert_allclose(a[name].force, b[name].force, atol=1e-9)
+        np.testing.assert_allclose(a[name].moment, b[name].moment, atol=1e-9)
+    m = madi.Model("stiff")
+    m.body("block", 2.0, inertia=(1, 1, 1))
+    m.fixed("A", m.ground, "block")
+    m.distance("rod", m.ground, "block", at=((1, 0, 0), (0, 0, 0)))
+    s = m.build()
+    assert s.mobility().freedoms == 0
+    assert s.reactions(s.start.q, s.start.v, engine="plain")["A"].unique is False
+
+
+@pytest.mark.parametrize("options, told", [
+    ({"feedback": 5}, "two numbers"), ({"loops": "qr"}, "not there"),
+    ({"formulation": "cartesian", "loops": "augmented"}, "choose projection"),
+    ({"formulation": "articulated"}, "serves trees"),
+])  # fmt: skip
+def test_wrong_options_are_told(options, told):
+    with pytest.raises(madi.InputError, match=told):
+        madi.simulate(four_bar(v0=1.0), 0.1, step=1e-2, **options)
+    with pytest.raises(madi.InputError, match="branch"):
+        madi.assemble(four_bar(), branch=-1)
+    with pytest.raises(madi.InputError, match="no coordinate 'nonsense'"):
+        madi.assemble(four_bar(), pin=["nonsense"])
+
+
+def test_a_run_with_loops_is_saved_and_loaded(tmp_path):
+    run = madi.simulate(four_bar(v0=1.0), 0.1, step=1e-2, reactions="A", engine="plain")
+    assert run.data["reaction_determined"].sel(joint="A").values.tolist() == [True, False, True, False, True, False]
+    again = madi.load_run(run.save(tmp_path / "run.nc"))
+    np.testing.assert_allclose(again["A"], run["A"])
+    assert "violation" in again.data

@@ -10,6 +10,7 @@ import numpy as np
 from madi.errors import InputError, RunError
 from madi.integrate import METHODS
 from madi.integrate.contract import DONE, Method
+from madi.loops.assemble import start_vector
 from madi.model.model import Model
 from madi.solver import Solver, number, positive
 from madi.system import System
@@ -66,6 +67,15 @@ def simulate(
         )
     if loops not in LOOPS:
         raise InputError(f"loops={loops!r}: choose one of {', '.join(LOOPS)}")
+    if loops not in CLOSING or (formulation == "cartesian" and loops != "projection"):
+        ways = CLOSING if formulation != "cartesian" else ("projection",)
+        raise InputError(
+            f"loops={loops!r} is not there (formulation={formulation or 'recursive'}): choose {', '.join(ways)}"
+        )
+    if not (isinstance(feedback, tuple | list) and len(feedback) == 2 and all(number(x, "feedback") >= 0 for x in feedback)):
+        raise InputError(f"feedback={feedback!r}: give two numbers >= 0, Baumgarte's alpha and beta in 1/s")
+    if isinstance(reactions, str):
+        reactions = [reactions]
     if system.nv == 0:
         raise InputError(
             f"model {system.name!r} cannot move: no joint leaves a freedom. s.reactions(...) gives its static loads"
@@ -79,8 +89,6 @@ def simulate(
         options = (rtol, atol, max_step, first_step, step, order, span)
         return _cartesian(model, system, chosen, outputs, engine, reactions, (q0, v0), progress, options)
     form = system.formulation(formulation)
-    if loops not in CLOSING:
-        raise InputError(f"loops={loops!r} is not there yet: choose one of {', '.join(CLOSING)}")
     start = _assembled(system, q0, v0)
     solver = Solver(
         system, chosen, outputs, _engine(system, engine, form, span, step, loops), form, list(dict.fromkeys(reactions)),
@@ -129,32 +137,23 @@ def assemble(
 ) -> Assembly:
     """Close the loops of a model: positions, then speeds, nearest to where the joints start (or to q0, v0).
 
-    `pin`: coordinates that must stay exactly; default: those whose joint was given a start, which are let go if the loops
-    cannot close otherwise (`.released`). `branch`: 1, 2, ... other ways to assemble it, by distance. Returns an Assembly:
-    q, v, how far each coordinate `moved`, the `residual` of each cut joint. Raises AssemblyError (with `.assembly`, the
-    nearest state) if it cannot be closed.
+    `pin`: coordinates that must stay exactly, as those that dictionaries q0, v0 name do. Without `pin`, coordinates whose
+    joint was given a start stay too, but are let go if the loops cannot close otherwise (`.released`). `branch`: 1, 2, ...
+    other ways to assemble it, by distance. Returns an Assembly: q, v, a, how far each coordinate `moved`, the `residual`
+    of each cut joint. Raises AssemblyError (with `.assembly`, the nearest state) if it cannot be closed.
     """
     if not isinstance(model, Model | System):
         raise InputError(f"assemble: give a Model or a System, not {type(model).__name__}")
     system = model if isinstance(model, System) else model.build()
-    q = None if q0 is None else _start(q0, system.coordinates, system.q0, "q0")
-    v = None if v0 is None else _start(v0, system.speeds, system.v0, "v0")
-    return system.assemble(q, v, pin=pin, branch=branch, t=t)
+    return system.assemble(q0, v0, pin=pin, branch=branch, t=t)
 
 
 def _assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The state a run starts from: with loops, closed. What a dictionary names stays; so does what joints were given."""
-    q = system._coordinates(_start(q0, system.coordinates, system.q0, "q0"), "q0")
-    v = system._vector(_start(v0, system.speeds, system.v0, "v0"), system.nv, "v0")
+    """The state a run starts from: with loops, closed. What a dictionary names stays; what joints were given, if it can."""
     if not system.frozen.rows:
-        return q, v
-    if q0 is None and v0 is None:
-        found = system.start
-    else:
-        pin = None
-        if isinstance(q0, dict):
-            pin = sorted({str(name).split(".")[0] if name not in system.speeds else str(name) for name in q0})
-        found = system.assemble(None if q0 is None else q, None if v0 is None else v, pin=pin)
+        q = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0")
+        return q, system._vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0")
+    found = system.start if q0 is None and v0 is None else system.assemble(q0, v0)
     _refuse_standstill(system, found.q)
     return found.q, found.v
 
@@ -167,17 +166,6 @@ def _refuse_standstill(system: System, q: np.ndarray) -> None:
             f"model {system.name!r} cannot move: its constraints leave no freedom ({freedoms}). s.reactions(q, v) gives its "
             "static loads"
         )
-
-
-def _start(given: Any, names: list[str], default: np.ndarray, what: str) -> Any:
-    """A start vector: as given, or the model's own with the entries that a dictionary names put in."""
-    if not isinstance(given, dict):
-        return default if given is None else given
-    for name, value in given.items():
-        if name not in names:
-            raise InputError(f"{what}: there is no {name!r}; there are: {', '.join(names)}")
-        default[names.index(name)] = number(value, f"{what}[{name!r}]")
-    return default
 
 
 def _method(name: str | None, step: float | None) -> Method:

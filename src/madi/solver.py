@@ -26,7 +26,6 @@ from madi.integrate.contract import (
 )
 from madi.integrate.record import RECORD, RECORD_LOADS, RECORD_LOOPS, record, record_loads, record_loops
 from madi.loops import kkt
-from madi.loops.redundancy import singular_times
 from madi.system import Observation, System
 
 if TYPE_CHECKING:
@@ -136,6 +135,11 @@ def loop_statistics(tally: np.ndarray) -> dict[str, int]:
     return {name: int(tally[place]) for name, place in places.items()}
 
 
+def singular_times(tally: np.ndarray) -> list[float]:
+    """When the loops passed singular positions, as the integrator noted them."""
+    return [float(t) for t in tally[kkt.NOTED + 5 : kkt.NOTED + 5 + int(tally[kkt.NOTED])]]
+
+
 AUGMENTED = (1e4, 6)  # the penalty's softness against the projection's regularisation, and the iterations it takes
 
 
@@ -168,6 +172,7 @@ class Solver(Integration):
         """Options of the loop equations, and counters at zero."""
         tally = self.closer.work.tally
         tally[:] = 0.0
+        tally[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
         if self.loops in ("baumgarte", "augmented"):
             alpha, beta = feedback
             tally[kkt.FEEDBACK_RATE], tally[kkt.FEEDBACK_POSITION] = 2 * alpha, beta**2
@@ -200,7 +205,7 @@ class Solver(Integration):
     def arguments(self) -> tuple[Any, ...]:
         """What an integrator's loop gets between the system function and `limit`."""
         close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
-        remarks = self.closer.work.tally if self.loops else np.zeros(16)
+        remarks = self.closer.work.tally if self.loops else np.zeros(kkt.TALLY)
         return (close, close_context, remarks, self.engine.model_argument, *self.memory())
 
     def _close(self) -> tuple[Any, np.ndarray]:
@@ -220,13 +225,13 @@ class Solver(Integration):
         width = ENTRIES["observe"].out(system.layout.sizes)
         rows = np.zeros((n, width))
         nr = len(system.frozen.rows)
-        found = np.zeros((n, 4 + nr))
+        found = np.zeros((n, 4 + 2 * nr))
         if self.loops:
             close, close_context = self._close()
             work = self.closer.work
             self.engine.loop(record_loops, RECORD_LOOPS)(
                 close, close_context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
-                work.phi, work.rate, work.lam, work.tally, found.reshape(-1), nq, nv, nr, width, n,
+                work.phi, work.rate, work.lam, work.pace, work.tally, found.reshape(-1), nq, nv, nr, width, n,
             )  # fmt: skip
         else:
             forward, context = self.engine.function(self.entry)
@@ -244,8 +249,10 @@ class Solver(Integration):
         statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
         if self.loops:
             statistics |= {"loops": self.loops, **loop_statistics(self.tally)}
-            statistics["singular_times"] = singular_times(times, found[:, 2])
+            statistics["singular_times"] = singular_times(self.tally)
         seen = Observation(system, rows)
+        if self.loops:  # options of this run are not the next one's
+            self.closer.work.tally[:] = 0.0
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
 
     def _loads(self, times: np.ndarray, A: np.ndarray, n: int, found: np.ndarray) -> np.ndarray:
@@ -261,17 +268,20 @@ class Solver(Integration):
 
     def explain(self, status: int) -> str:
         """Why the run stopped: time, element, quantity, and what to do."""
-        from madi.results.diagnose import diagnose
+        from madi.results.diagnose import cause, runaway
 
         at = self.method.first
         nq, nv = self.system.nq, self.system.nv
-        q, v = self.state[at : at + nq], self.state[at + nq : at + nq + nv]
+        q, v = self.state[at : at + nq].copy(), self.state[at + nq : at + nq + nv].copy()
         t = float(self.state[TIME])
         where = f"model {self.system.name!r} stopped at t = {t:.6g} s after {int(self.count[ACCEPTED])} steps: "
         kept = f" Outputs before it ({int(self.count[NEXT])}) are in error.run."
+        found = cause(self.system, t, float(self.state[STEP]), q, v)
+        if found is not None:
+            return where + found + kept
         if self.loops and self.tally[kkt.FAILED] != 0:
             return where + self._open_loops() + kept
-        if self.loops and self.tally[kkt.LOWEST] < SINGULAR:
+        if self.loops and self.loops != "baumgarte" and self.tally[kkt.LOWEST] < SINGULAR:
             return (
                 f"{where}the loops are in a singular position there, where rounding outgrows the tolerance. Loosen rtol "
                 f"(1e-9 passes what can be passed), or use a fixed step.{kept}"
@@ -282,7 +292,7 @@ class Solver(Integration):
                 f"or jumps there: look at forces and springs that act at this time, or loosen rtol and atol.{kept}"
             )
         assert status == NOT_FINITE
-        return where + diagnose(self.system, t, float(self.state[STEP]), q.copy(), v.copy(), bool(self.option[5])) + kept
+        return where + runaway(self.system, q, v, bool(self.option[5])) + kept
 
     def _open_loops(self) -> str:
         """Which loops could not be closed, by name."""
@@ -292,7 +302,8 @@ class Solver(Integration):
         what, values, unit = ("position", self.open[0], "m or rad") if positions else ("velocity", self.open[1], "per s")
         parts = sorted(by_element(self.system, values).items(), key=lambda item: -item[1])
         listed = ", ".join(f"{name} {size:.3g}" for name, size in parts[:6])
-        drives = ", ".join(repr(self.system.speeds[c]) for c in self.driven)
+        rows = [row.driven for row in self.system.frozen.rows if row.driven]
+        drives = ", ".join(map(repr, [*(self.system.speeds[c] for c in self.driven), *rows]))
         cure = (
             f"The drives ({drives}) ask for a position the loops do not allow: change them, or the lengths."
             if drives

@@ -13,7 +13,7 @@ from madi.errors import InputError
 from madi.integrate.contract import LOOP, NEXT, Method
 from madi.integrate.record import RECORD_LOOPS, record_loops
 from madi.loops import kkt
-from madi.solver import Integration, loop_statistics
+from madi.solver import Integration, loop_statistics, singular_times
 from madi.topology.layout import HEADER, INTS, REALS, Layout, address_table, pack, plan
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class CartesianSolver(Integration):
             if name not in self.made.links:
                 raise InputError(f"reactions: there is no joint {name!r}; joints are: {', '.join(self.made.links)}")
         self.start(self.made.q0, self.made.v0)
+        self.turns = self.made.work.turn.copy(), self.made.work.turn2.copy()
         if self.engine_name == "jit":
             from madi.engines.jit import model_table
 
@@ -92,9 +93,17 @@ class CartesianSolver(Integration):
         function, context = self.function("forward")
         close, close_context = self.function("close")
         space = self.space.arrays if self.engine_name == "plain" else self.space.table
+        self._set_clock()
         self.made.work.tally[:] = 0.0
+        self.made.work.tally[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
         arguments = (function, context, close, close_context, self.made.work.tally, space, *self.memory())
         return self.integrate(self.loop(self.method.loop, LOOP), arguments, progress)
+
+    def _set_clock(self) -> None:
+        """Angles as at the start, to count turns from."""
+        work = self.made.work
+        work.turn[:], work.turn2[:] = self.turns
+        work.clock[0], work.spin[:] = 0.0, 0.0
 
     def result(self) -> Run:
         """Labelled results for as many outputs as were reached."""
@@ -105,12 +114,13 @@ class CartesianSolver(Integration):
         nq, nv, ne, nb = system.nq, system.nv, len(system.forces), len(made.names)
         width = nq + 2 * nv + 24 * nb + 4 * ne + nv + 12 * nr
         times = np.ascontiguousarray(self.times[:n])
-        rows, found, A = np.zeros((n, width)), np.zeros((n, 4 + nr)), np.zeros(max(n, 1) * size)
+        rows, found, A = np.zeros((n, width)), np.zeros((n, 4 + 2 * nr)), np.zeros(max(n, 1) * size)
         tally = made.work.tally.copy()
         work = made.work
+        self._set_clock()
         self.loop(record_loops, RECORD_LOOPS)(
             *self.function("close"), *self.function("report"), times, self.Q, self.V, A, np.zeros(size), rows.reshape(-1),
-            work.phi, work.rate, work.lam, work.tally, found.reshape(-1), size, size, nr, width, n,
+            work.phi, work.rate, work.lam, np.zeros(nr), work.tally, found.reshape(-1), size, size, nr, width, n,
         )  # fmt: skip
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         if len(bad):
@@ -119,11 +129,11 @@ class CartesianSolver(Integration):
         seen = CartesianObservation(made, rows)
         statistics = self.statistics() | {
             "engine": self.engine_name, "formulation": "cartesian", "loops": "projection", **loop_statistics(tally),
-            "coordinates": made.coordinates, "constraints": made.constraints,
+            "coordinates": made.coordinates, "constraints": made.constraints, "singular_times": singular_times(tally),
         }  # fmt: skip
         driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
         joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in driven)]))
-        loads = self._loads(seen, rows, found[:, 4:], joints) if joints else None
+        loads = self._loads(seen, rows, found[:, 4 : 4 + nr], joints) if joints else None
         run = label(system, times, seen, self.reactions, joints, loads, driven, statistics)  # type: ignore[arg-type]
         run.data["violation"] = ("time", found[:, 0], {"units": "m or rad", "of": "largest residual of a constraint"})
         run.data["violation_rate"] = ("time", found[:, 1], {"units": "m/s or rad/s"})

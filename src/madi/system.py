@@ -107,7 +107,7 @@ class System:
     @property
     def cut_joints(self) -> list[str]:
         """Joints that close loops: they are constraints, not coordinates."""
-        return [joint.name for joint in self.spanning_tree.cuts]
+        return [joint.name for joint in self.spanning_tree.cuts if KINDS[joint.kind].cut]
 
     @property
     def coordinates(self) -> list[str]:
@@ -437,7 +437,7 @@ class System:
         """
         if way not in ("selected", "newton-euler"):
             raise InputError(f"way={way!r}: choose 'selected' or 'newton-euler'")
-        names = [*self.joint_names, *self.cut_joints] if joints is None else list(joints)
+        names = [*self.joint_names, *self.cut_joints] if joints is None else [joints] if isinstance(joints, str) else joints
         numbers = [self._loaded(name) for name in names]
         multipliers = np.zeros(0)
         if self.frozen.rows:
@@ -452,14 +452,17 @@ class System:
         row = self._evaluate(entry, q, v, x, t, engine, size=6 * len(numbers) + len(driving))
         turn = np.eye(3)
         if axes != "ground":
-            turn = np.eye(3) if self._body(axes) == 0 else self.observe(q, v, t).rotation[0, self._body(axes) - 1].T
+            turn = (
+                np.eye(3)
+                if self._body(axes) == 0
+                else self.observe(q, v, t, engine=engine).rotation[0, self._body(axes) - 1].T
+            )
         found = {}
+        sure = self._determined(q, t, turn, numbers)
         for k, name in enumerate(names):
             own = {self.speeds[c]: float(row[6 * len(numbers) + j]) for j, (i, c) in enumerate(driving) if i == numbers[k]}
-            determined = self._determined(q, t, turn, numbers)[k]
-            found[name] = Reaction(
-                turn @ row[6 * k : 6 * k + 3], turn @ row[6 * k + 3 : 6 * k + 6], own, bool(determined.all()), determined
-            )
+            force, moment = turn @ row[6 * k : 6 * k + 3], turn @ row[6 * k + 3 : 6 * k + 6]
+            found[name] = Reaction(force, moment, own, bool(sure[k].all()), sure[k])
         return found
 
     def _driving_columns(self, numbers: list[int]) -> list[tuple[int, int]]:

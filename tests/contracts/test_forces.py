@@ -280,7 +280,7 @@ LINE = ((0, 0, 0), (1, 0, 0))
         (lambda m: m.bushing("f", "b", m.ground, (0, 0, 0), stiffness=(1, 2, 3)), "is not six numbers"),
         (lambda m: m.characteristic("f", "b", m.ground, LINE, spring=[(1, 2), (0, 3)]), "spring table"),
         (lambda m: m.wheel("f", "b", (0, 0, 0), radius=0.3, stiffness=1e5, road="bumpy"), "is not a road"),
-        (lambda m: m.wheel("f", "b", (0, 0, 0), radius=0.3, stiffness=1e5, places=2.5), "small whole number"),
+        (lambda m: m.wheel("f", "b", (0, 0, 0), radius=0.3, stiffness=1e5, places=2.5), "small odd number"),
         (lambda m: m.torsion_bar("f", "b", m.ground, axis=(0, 0, 0), stiffness=1.0), "axis (0, 0, 0) is not 3"),
         (lambda m: m.bump_stop("f", "b", "nobody", LINE, clearance=1, stiffness=1), "there is no body 'nobody'"),
         (lambda m: m.distance("f", "b", m.ground, ((0, 0, 0), (0, 0, 0))), "is not a number > 0"),

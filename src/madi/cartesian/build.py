@@ -126,9 +126,8 @@ class _Builder:
                         f"formulation='cartesian': a drive of {drive.coordinate!r} ({joint.kind}) is not there; use two "
                         "revolute joints, or the default formulation"
                     )
-                self.row(
-                    joint.name, link, MEASURE, measures[parts.index(drive.coordinate)], signal=self.signal(drive.coordinate)
-                )
+                k = parts.index(drive.coordinate)
+                self.row(joint.name, link, MEASURE, measures[k], signal=self.signal(joint, drive.coordinate, k))
 
     def lock(self, joint: Joint, link: int, here: Any, measures: list[int]) -> None:
         q0 = np.zeros(KINDS[joint.kind].nq) if joint.q0 is None else np.atleast_1d(np.asarray(joint.q0, dtype=float))
@@ -143,15 +142,14 @@ class _Builder:
         for row, i, j in JOINTS["fixed"][0]:
             self.row(joint.name, held, row, i, j)
 
-    def signal(self, coordinate: str) -> int:
+    def signal(self, joint: Joint, coordinate: str, k: int) -> int:
+        """Where the tree's tape has the drive of coordinate k of a joint, which the tree may have cut."""
         system = self.system
         if coordinate in system.speeds:
             return int(system.layout.arrays.drive[system.speeds.index(coordinate)])
-        joint = coordinate.split(".")[0]
-        for row, signal in zip(system.frozen.rows, system.layout.arrays.row_signal, strict=True):
-            if row.element == joint and signal >= 0:
-                return int(signal)
-        raise AssertionError(coordinate)
+        rows = zip(system.frozen.rows, system.layout.arrays.row_signal, strict=True)
+        wanted = KINDS[joint.kind].measured[k]
+        return next(int(s) for row, s in rows if row.element == joint.name and row.kind == wanted and s >= 0)
 
     def measure(self, reference: Any) -> tuple[int, int]:
         """(link, part) of a joint coordinate."""

@@ -198,6 +198,7 @@ def measured(model, work, k, part):
     z[9], z[10], z[11] = z0, z1, z2
     rate = z0 * (w[b, 0] - w[a, 0]) + z1 * (w[b, 1] - w[a, 1]) + z2 * (w[b, 2] - w[a, 2])
     h0, h1, h2 = w[a, 1] * z2 - w[a, 2] * z1, w[a, 2] * z0 - w[a, 0] * z2, w[a, 0] * z1 - w[a, 1] * z0
+    work.spin[k] = rate
     return turn_of(model, work, k), rate, h0 * w[b, 0] + h1 * w[b, 1] + h2 * w[b, 2]
 
 
@@ -259,7 +260,13 @@ def rows(model, work, forces):
         wanted, wanted_rate, wanted_acceleration = model.row_value[r, 1], 0.0, 0.0
         if s >= 0:
             wanted, wanted_rate, wanted_acceleration = forces.signal[s], forces.signal[s + 1], forces.signal[s + 2]
-        work.phi[r], work.rate[r], work.gamma[r] = value - wanted, rate - wanted_rate, wanted_acceleration - bias
+        value = value - wanted
+        if kind == MEASURE and i == 3:
+            value = counted(value, 0.0)  # the nearest way round
+        elif kind == SCREW and model.row_value[r, 0] != 0.0:
+            period = model.row_value[r, 0]
+            value = period * counted(value / period, 0.0)
+        work.phi[r], work.rate[r], work.gamma[r] = value, rate - wanted_rate, wanted_acceleration - bias
 
 
 # ---- relative motion in the joints: for forces on joint coordinates, and for results --------------------------------
@@ -332,6 +339,7 @@ def joint_state(model, work, forces, q, v, a):
         if code < 0 or i < 0:
             continue
         relative(model, work, k)
+        work.spin[k] = x[11]
         if code in (REVOLUTE, HELICAL):
             q[i], v[c], a[c] = turn_of(model, work, k), x[11], x[14]
         elif code == PRISMATIC:
@@ -449,7 +457,7 @@ def joint_forces(model, work, forces, k):
         i = model.link_a[k] if side == 0 else model.link_b[k]
         sign = -1.0 if side == 0 else 1.0
         if i < model.n:
-            o, _a = work.o, model.link_a[k]
+            o = work.o
             # both forces act at the origin of frame b
             s0 = work.r[model.link_b[k], 0] + o[1, 0] - work.r[i, 0]
             s1 = work.r[model.link_b[k], 1] + o[1, 1] - work.r[i, 1]
@@ -600,9 +608,13 @@ def accelerations(model, work, fresh):
 
 @kernel
 def take(model, work, element, forces, t, q, v):
-    """The state to work, quaternions of unit length and their rates tangential."""
+    """The state to work, quaternions of unit length and their rates tangential; angles are carried on to time t, so that
+    whole turns are counted right from one evaluation to the next, and from one output to the next."""
     for k in range(7 * model.n):
         work.q[k], work.v[k] = q[k], v[k]
+    for k in range(model.nk):
+        work.turn[k] = work.turn[k] + work.spin[k] * (t - work.clock[0])
+    work.clock[0] = t
     normalise(model, work)
     bodies(model, work)
     drive_signals(element, forces, t, forces.q, forces.v)
@@ -696,6 +708,8 @@ def close(model, work, element, forces, t, q, v, x, out):
     """q, v onto the constraints (in place), and the accelerations there; NaN where that fails."""
     take(model, work, element, forces, t, q, v)
     work.tally[FAILED] = 0.0
+    if work.tally[CAREFUL] != 0.0:
+        work.tally[VALID] = 0.0
     closed = settle(model, work, forces, 0)
     if not closed:
         work.tally[FAILED] = 1.0

@@ -6,7 +6,7 @@ holds the advance against the turn: Phi = z . (o_b - o_a) - h angle, whole turns
 
 from __future__ import annotations
 
-from madi.kernel import atan2, floor, kernel
+from madi.kernel import atan2, floor, kernel, where
 
 
 @kernel
@@ -20,8 +20,10 @@ def turn(work):
 
 @kernel
 def nearest(x, period):
-    """x less the whole periods nearest to it."""
-    return x - period * floor(x / period + 0.5)
+    """x less the whole periods nearest to it; x itself if there is no period."""
+    none = period == 0.0
+    turns = floor(x / where(none, 1.0, period) + 0.5)
+    return x - where(none, 0.0, period * turns)
 
 
 @kernel

@@ -17,5 +17,6 @@ def row(model, work, r):
     if model.drive[b] >= 0:
         known = known - ratio * work.acceleration[b]
     work.gamma[r] = -known
+    work.pace[r] = 0.0
     for j in range(6):
         work.psi[r, j] = 0.0

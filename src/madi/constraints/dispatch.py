@@ -96,7 +96,8 @@ def evaluate_rows(model, work):
         if model.row_kind[r] <= TZ:
             phi = phi - wanted(model, work, r, 0)
         work.phi[r] = phi
-        work.rate[r] = f0 * y0 + f1 * y1 + f2 * y2 + n0 * y3 + n1 * y4 + n2 * y5 - wanted(model, work, r, 1)
+        work.pace[r] = wanted(model, work, r, 1)
+        work.rate[r] = f0 * y0 + f1 * y1 + f2 * y2 + n0 * y3 + n1 * y4 + n2 * y5 - work.pace[r]
         work.gamma[r] = wanted(model, work, r, 2) - (f0 * c0 + f1 * c1 + f2 * c2 + n0 * c3 + n1 * c4 + n2 * c5 + extra)
 
 

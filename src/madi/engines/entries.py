@@ -342,6 +342,9 @@ def loads_newton_euler(model, work, t, q, v, x, out):
     nv = model.nv
     for k in range(int(x[nv])):
         i = int(x[nv + 1 + k])
+        if i >= model.n:
+            pair_load(model, work, i - model.n, out, 6 * k)
+            continue
         reaction_newton_euler(model, work, i, work.joint_a)
         at_joint(model, work, i, work.joint_a, out, 6 * k)
 

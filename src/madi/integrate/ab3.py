@@ -25,6 +25,7 @@ from madi.integrate.contract import (
     derivative_here,
     first_outputs,
     hermite_outputs,
+    note_step,
     start_step,
 )
 from madi.integrate.rk4 import next_step, rk4_step
@@ -84,6 +85,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         for j in range(n):
             d_2[j], d_1[j], d[j] = d_1[j], d[j], d1[j]
         count[ACCEPTED] += 1
+        note_step(close, remarks, t + h, h)
         state[TIME], state[STEP] = t + h, h
     return DONE
 

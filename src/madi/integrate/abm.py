@@ -285,7 +285,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
                 v[c] = x1[nv + c]
             for j in range(n):
                 d[j] = d1[j]
-            note_step(close, remarks, h)
+            note_step(close, remarks, t + h, h)
             count[ACCEPTED] += 1
             state[TIME] = t + h if h < end - t else end
             remember(state, past, POINTS, state[TIME], q, d, nq, n)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from madi.joints.dispatch import chart_point, chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
-from madi.loops.kkt import CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST
+from madi.loops.kkt import CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST, NOTED, ROOM
 
 SINGULAR = 2e-3  # pivot ratio of the loop equations below which a position counts as singular
 DONE, PAUSED = 0, 1
@@ -108,12 +108,26 @@ def leaps(close, remarks, h, relative):
 
 
 @kernel
-def note_step(close, remarks, h):
-    """Remember the length of a step taken where the loops are regular, and look afresh."""
-    if close != 0:
-        if remarks[LOWEST] >= SINGULAR:
-            remarks[GOOD_STEP] = h
-        remarks[LOWEST] = remarks[CLOSENESS]
+def note_step(close, remarks, t, h):
+    """Remember the length of a step taken where the loops are regular, and look afresh; note singular positions.
+
+    The smallest pivot is the square of something that passes zero straight, so its root is V-shaped where the mechanism
+    passes a singular position; a minimum that does not lead to zero like a V is only a near miss.
+    """
+    if close == 0:
+        return
+    if remarks[LOWEST] >= SINGULAR:
+        remarks[GOOD_STEP] = h
+    remarks[LOWEST] = remarks[CLOSENESS]
+    root = max(remarks[CLOSENESS], 0.0) ** 0.5
+    t0, left, t1, here = remarks[NOTED + 1], remarks[NOTED + 2], remarks[NOTED + 3], remarks[NOTED + 4]
+    if here < 0.5 and here <= left and here < root and t0 < t1:
+        slope = (left + root) / (t - t0)
+        zero = t0 + left / slope
+        if abs(here - slope * abs(t1 - zero)) < 0.2 * max(left, root) and remarks[NOTED] < ROOM:
+            remarks[NOTED + 5 + int(remarks[NOTED])] = zero
+            remarks[NOTED] = remarks[NOTED] + 1.0
+    remarks[NOTED + 1], remarks[NOTED + 2], remarks[NOTED + 3], remarks[NOTED + 4] = t1, here, t, root
 
 
 @kernel

@@ -172,7 +172,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
             state[STEP] = 0.1 * h if close == 0 or remarks[LOWEST] >= SINGULAR else 0.7 * h
             count[REJECTED] += 1
         elif err <= 1.0 or leaps(close, remarks, h, err * rtol):
-            note_step(close, remarks, h)
+            note_step(close, remarks, t + h, h)
             dense_outputs(model, times, n_times, count, t, h, q, x0, x1, k, Q, V, view1(buffer, 10 * n, n + nq))
             # PI control
             factor = 0.9 * max(err, 1e-10) ** -0.17 * state[4] ** 0.04

@@ -18,25 +18,28 @@ def record(forward, forward_context, observe, observe_context, times, Q, V, A, t
 RECORD = "iIiIFFFFFFiiii"
 
 
-def record_loops(close, close_context, observe, observe_context, times, Q, V, A, tau, rows, phi, rate, lam, tally, found,
-                 nq, nv, nr, width, n):  # fmt: skip
-    """The same with loops: every output is closed first. `phi`, `rate`, `lam`, `tally` are where `close` leaves residuals,
-    multipliers and its remarks; `found` gets, for each output, the largest residual and rate, how near the constraints are
-    to losing independence and how many have, then the multipliers."""
+def record_loops(close, close_context, observe, observe_context, times, Q, V, A, tau, rows, phi, rate, lam, pace, tally,
+                 found, nq, nv, nr, width, n):  # fmt: skip
+    """The same with loops: every output is closed first.
+
+    `phi`, `rate`, `lam`, `pace`, `tally` are where `close` leaves residuals, multipliers, the rates of drives and its
+    remarks; `found` gets, for each output, the largest residual and rate, how near the constraints are to losing
+    independence and how many have, then the multipliers, then the rates.
+    """
     for k in range(n):
         q, v, a = view1(Q, k * nq, nq), view1(V, k * nv, nv), view1(A, k * nv, nv)
         call(close, times[k], q, v, tau, a, close_context)
-        at = k * (4 + nr)
+        at = k * (4 + 2 * nr)
         for r in range(nr):
             found[at] = max(found[at], abs(phi[r]))
             found[at + 1] = max(found[at + 1], abs(rate[r]))
-            found[at + 4 + r] = lam[r]
+            found[at + 4 + r], found[at + 4 + nr + r] = lam[r], pace[r]
         found[at + 2], found[at + 3] = tally[CLOSENESS], tally[DEFICIENT]
         call(observe, times[k], q, v, a, view1(rows, k * width, width), observe_context)
     return 0
 
 
-RECORD_LOOPS = "iIiIFFFFFFFFFFFiiiii"
+RECORD_LOOPS = "iIiIFFFFFFFFFFFFiiiii"
 
 
 def record_loads(loads, context, times, Q, V, A, x, rows, found, nq, nv, nr, width, n):
@@ -47,7 +50,7 @@ def record_loads(loads, context, times, Q, V, A, x, rows, found, nq, nv, nr, wid
         for c in range(nv):
             x[c] = A[k * nv + c]
         for r in range(nr):
-            x[after + r] = found[k * (4 + nr) + 4 + r]
+            x[after + r] = found[k * (4 + 2 * nr) + 4 + r]
         call(loads, times[k], view1(Q, k * nq, nq), view1(V, k * nv, nv), x, view1(rows, k * width, width), context)
     return 0
 

@@ -22,6 +22,7 @@ from madi.integrate.contract import (
     derivative_here,
     first_outputs,
     hermite_outputs,
+    note_step,
     start_step,
 )
 from madi.kernel import as_model, kernel, view1
@@ -89,6 +90,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         for j in range(n):
             d[j] = d1[j]
         count[ACCEPTED] += 1
+        note_step(close, remarks, t + h, h)
         state[TIME], state[STEP] = t + h, h
     return DONE
 

@@ -8,7 +8,7 @@ drawing to where they are wanted in small strides, the loops closed at each, whi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,12 +29,19 @@ STRIDE = 0.15  # rad (or typical lengths) a pinned coordinate goes at a time
 class Assembly:
     """A closed state, and what it took."""
 
+    system: System
     q: np.ndarray
     v: np.ndarray
     moved: dict[str, float]  # of every coordinate's joint column: how far it is from where it was asked to be
     residual: dict[str, float]  # of every cut joint and constraint
     closed: bool
     released: tuple[str, ...] = ()  # given starts that could not be kept
+    t: float = 0.0
+
+    @property
+    def a(self) -> np.ndarray:
+        """The accelerations there."""
+        return self.system.forward_dynamics(self.q, self.v, t=self.t, engine="plain")
 
     def __str__(self) -> str:
         far = sorted(self.moved.items(), key=lambda item: -abs(item[1]))
@@ -129,53 +136,66 @@ class Closer:
 def assemble(
     system: System, q0: Any = None, v0: Any = None, *, pin: Iterable[str] | None = None, branch: int = 0, t: float = 0.0
 ) -> Assembly:
-    """The closed state nearest to (q0, v0).
-
-    `pin`: names of coordinates that must stay exactly; default: those whose joint was given a start (q0=, v0=), which are
-    let go if the loops cannot close otherwise. `branch`: 0 the nearest, 1, 2, ... others, found from many starts.
-    """
+    """The closed state nearest to (q0, v0), each all numbers or {name: value}; see `madi.assemble`."""
     frozen, model = system.frozen, system.layout.arrays
+    if isinstance(branch, bool) or not isinstance(branch, int) or branch < 0:
+        raise InputError(f"branch={branch!r}: give 0 (the nearest), 1, 2, ...")
+    named = _pinned(system, pin or ()) | _pinned(system, q0 if isinstance(q0, dict) else ())
+    named_v = _pinned(system, v0 if isinstance(v0, dict) else ())
+    goal = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
+    speed = system._vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0").copy()
     driven = model.drive != -1
-    goal = (frozen.q0 if q0 is None else system._coordinates(q0, "q0")).copy()
-    speed = (frozen.v0 if v0 is None else system._vector(v0, system.nv, "v0")).copy()
     seen = system.observe(goal, speed, t, engine="plain")  # drives put in
     goal, speed = seen.q[0].copy(), seen.v[0].copy()
-    if not system.frozen.rows:
-        return Assembly(goal, speed, {}, {}, True)
+    if not frozen.rows:
+        return Assembly(system, goal, speed, dict.fromkeys(system.speeds, 0.0), {}, True, t=t)
     closer = Closer(system, t)
-    if pin is None:
-        given = system._column_flags(frozen.given_q) if q0 is None else np.ones(system.nv, dtype=bool)
-    else:
-        given = _pinned(system, pin)
-    held = given | driven
-    released: tuple[str, ...] = ()
-    q, size = _position(closer, goal, held, from_drawing=q0 is None or pin is not None)
-    if size > CLOSED and pin is None:  # what was given gives way, as little as it must
-        kept = q, size
-        q, size = closer.close(goal.copy(), driven)
-        if size > CLOSED:
-            q, size = kept if kept[1] < size else (q, size)
-        released = tuple(name for name, one in zip(system.speeds, given & ~driven, strict=True) if one)
+    everything = np.ones(system.nv, dtype=bool)
+    given = everything if q0 is not None and not isinstance(q0, dict) else system._column_flags(frozen.given_q)
+    # what was given stays if it can; what was named or pinned stays at any price
+    choices = [(given if pin is None else ~everything) | named, named]
+    q, size = goal, np.inf
+    for held in choices:
+        q, size = _position(closer, goal, held | driven, from_drawing=given is not everything)
+        if size <= CLOSED:
+            break
     if size > CLOSED:
-        raise AssemblyError(
-            _cannot_close(system, closer, q, goal, held, t), _report(closer, q, speed, goal, False, released)
-        )
+        raise AssemblyError(*_cannot_close(system, closer, q, goal, speed, choices[-1] | driven, t))
+    released = tuple(name for name, one in zip(system.speeds, choices[0] & ~held & ~driven, strict=True) if one)
     if branch:
-        q = _branch(closer, q, held if not released else driven, branch)
+        q = _branch(closer, q, held | driven, branch)
     tied = dependent_drives(system, closer.evaluate(q)[2])
     if tied:
         raise InputError(
             f"model {system.name!r}: the loops tie these driven or locked coordinates together: {', '.join(tied)}. They "
             "cannot all be prescribed: drive fewer of them, and let the others follow"
         )
-    v = _velocity(closer, q, speed, frozen.given_v if v0 is None else np.ones(system.nv, dtype=bool), driven)
+    given_v = everything if v0 is not None and not isinstance(v0, dict) else frozen.given_v
+    v = _velocity(closer, q, speed, [given_v | named_v | driven, named_v | driven])
     return _report(closer, q, v, goal, True, released)
+
+
+def start_vector(given: Any, names: list[str], default: np.ndarray, what: str) -> Any:
+    """A start vector: as given, or the model's own with the entries that a dictionary names put in."""
+    if not isinstance(given, dict):
+        return default if given is None else given
+    for name, value in given.items():
+        if name not in names:
+            raise InputError(f"{what}: there is no {name!r}; there are: {', '.join(names)}")
+        try:
+            default[names.index(name)] = float(value)
+        except (TypeError, ValueError):
+            raise InputError(f"{what}[{name!r}]={value!r}: give a number") from None
+    return default
 
 
 def _pinned(system: System, pin: Iterable[str]) -> np.ndarray:
     flags = np.zeros(system.nv, dtype=bool)
     for name in [pin] if isinstance(pin, str) else pin:
-        found = [c for c, speed in enumerate(system.speeds) if speed == name or speed.split(".")[0] == name]
+        joint = str(name).split(".")[0]
+        found = [c for c, speed in enumerate(system.speeds) if speed == name] or [
+            c for c, speed in enumerate(system.speeds) if speed.split(".")[0] == joint
+        ]  # one coordinate of a rotation pins all of it
         if not found:
             raise InputError(f"pin: there is no coordinate {name!r}; there are: {', '.join(system.speeds)}")
         flags[found] = True
@@ -210,9 +230,9 @@ def _with(system: System, goal: np.ndarray, start: np.ndarray, loose: np.ndarray
     return q
 
 
-def _velocity(closer: Closer, q: np.ndarray, v0: np.ndarray, given: np.ndarray, driven: np.ndarray) -> np.ndarray:
-    """Speeds that keep the loops closed: those given stay if they can, the change of the others is the least."""
-    for held in (given | driven, driven):
+def _velocity(closer: Closer, q: np.ndarray, v0: np.ndarray, choices: list[np.ndarray]) -> np.ndarray:
+    """Speeds that keep the loops closed: those held stay, the change of the others is the least."""
+    for held in choices:
         loose = np.flatnonzero(~held)
         v = v0.copy()
         for _ in range(3):
@@ -223,11 +243,11 @@ def _velocity(closer: Closer, q: np.ndarray, v0: np.ndarray, given: np.ndarray, 
             v[loose] += np.linalg.lstsq(scaled, -closer.rows * rate, rcond=1e-10)[0] * closer.columns[loose]
         _, rate, _ = closer.evaluate(q, v)
         worst = float(np.max(np.abs(rate)))
-        if worst <= 1e-10 * (1 + float(np.max(np.abs(v)))):
+        if worst <= 1e-10 * (1 + float(np.max(np.abs(v), initial=0.0))):
             return v
     raise AssemblyError(
-        f"model {closer.system.name!r}: the loops do not allow the speeds of its drives at t = {closer.t:g} s "
-        f"(largest rate of a constraint: {worst:.3g}, {_by_element(closer, rate)}). Drive fewer coordinates, or in step",
+        f"model {closer.system.name!r}: the loops do not allow the speeds asked for at t = {closer.t:g} s (drives or v0; "
+        f"largest rate of a constraint: {_by_element(closer, rate)}). Ask for fewer, or in step",
         _report(closer, q, v, q, False, ()),
     )
 
@@ -251,22 +271,29 @@ def _report(closer: Closer, q: np.ndarray, v: np.ndarray, goal: np.ndarray, clos
     chart_point(closer.model, goal, q, moved)
     names = closer.system.speeds
     residual = by_element(closer.system, phi)
-    return Assembly(q, v, dict(zip(names, map(float, moved), strict=True)), residual, closed, released)
+    return Assembly(
+        closer.system, q, v, dict(zip(names, map(float, moved), strict=True)), residual, closed, released, closer.t
+    )
 
 
-def _cannot_close(system: System, closer: Closer, q: np.ndarray, goal: np.ndarray, held: np.ndarray, t: float) -> str:
+def _cannot_close(
+    system: System, closer: Closer, q: np.ndarray, goal: np.ndarray, speed: np.ndarray, held: np.ndarray, t: float
+) -> tuple[str, Assembly]:
+    """The message, and the nearest state: closed if letting go of what is held closes it."""
     phi, _, _ = closer.evaluate(q)
     parts = ", ".join(f"{name} {size:.3g}" for name, size in by_element(system, phi).items())
-    pins = [f"{name} = {goal[c]:.4g}" for name, c in zip(system.speeds, system.layout.arrays.column_q, strict=True)
-            if held[system.speeds.index(name)] and c >= 0]  # fmt: skip
     text = f"model {system.name!r}: the loops cannot be closed at t = {t:g} s. Open (m or rad), by cut joint: {parts}. "
     free, size = closer.close(q.copy(), np.zeros(len(held), dtype=bool))
-    if size <= CLOSED and pins:
+    if size <= CLOSED and held.any():
         moved = np.empty(len(held))
         chart_point(closer.model, goal, free, moved)
         where = ", ".join(f"{name} {moved[k]:+.4g}" for k, name in enumerate(system.speeds) if held[k])
-        return text + f"Held: {', '.join(pins)}. It closes if these may move: {where} (in error.assembly.q nothing is held)"
-    return text + "error.assembly has the nearest state. Check points and lengths: they must be able to meet"
+        return (
+            f"{text}It closes if what is held may move: {where} (error.assembly is that state)",
+            replace(_report(closer, free, speed, goal, True, ()), residual=by_element(system, phi)),
+        )
+    told = f"{text}error.assembly has the nearest state. Check points and lengths: they must be able to meet"
+    return told, _report(closer, q, speed, goal, False, ())
 
 
 def _branch(closer: Closer, q: np.ndarray, held: np.ndarray, branch: int) -> np.ndarray:

@@ -16,9 +16,11 @@ EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
 PROXIMAL = 1  # steps after the first solution; each gains the factor eps on a regular mechanism
 # work.tally
 FEEDBACK_RATE, FEEDBACK_POSITION, SOFTNESS, EXTRA, VALID = range(5)
-FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED, DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(
-    5, 16
-)
+FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED = range(5, 10)
+DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(10, 16)
+NOTED = 16  # how many singular positions were noted; then two steps' times and roots of CLOSENESS, then their times
+ROOM = 75
+TALLY = NOTED + 5 + ROOM
 
 
 @kernel

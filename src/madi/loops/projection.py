@@ -225,6 +225,10 @@ def close(model, work, t, q, v, tau, out):
     for c in range(model.nv):
         out[c] = 0.0
     work.tally[FAILED] = 0.0
+    if work.tally[CAREFUL] != 0.0:
+        # a stage of a step is closed too, from farther away: with an old matrix the direction of its projection would
+        # depend on where that came from, and the method would lose an order
+        work.tally[VALID] = 0.0
     closed = close_positions(model, work)
     if not closed:
         work.tally[FAILED] = 1.0

@@ -78,36 +78,22 @@ def dependent_drives(system: System, jacobian: np.ndarray) -> list[str]:
     drive = system.layout.arrays.drive
     J = rows[:, None] * jacobian * columns
     taken = np.flatnonzero(drive != -1)
-    if not J.size or not len(taken):
+    if not J.size:
         return []
+    measured = np.array([bool(row.driven) for row in system.frozen.rows])
 
-    def rank(of: Any) -> int:
-        if not len(of):
+    def rank(of: Any, rows: Any = slice(None)) -> int:
+        part = J[rows][:, of]
+        if not part.size:
             return 0
-        s = np.linalg.svd(J[:, of], compute_uv=False)
+        s = np.linalg.svd(part, compute_uv=False)
         return int(np.sum(s > TOLERANCE * max(s[0], 1e-12)))
 
     free = list(np.flatnonzero(drive == -1))
+    # drives of cut joints are rows: each must add to the rank of the others
     base = rank(free)
-    if rank(range(len(drive))) == base:
-        return []
-    # those whose release gives the rows something to work with
-    return [system.speeds[c] for c in taken if rank([*free, c]) > base]
-
-
-def singular_times(times: np.ndarray, independence: np.ndarray) -> list[float]:
-    """When the constraints lost their independence on the way, between outputs: the mechanism passed a singular position.
-
-    `independence`: the smallest pivot of the constraints at the outputs. It is the square of something that passes zero
-    straight, so its root is V-shaped there; a minimum that does not lead to zero like a V is only a near miss.
-    """
-    root = np.sqrt(np.maximum(independence, 0.0))
-    found = []
-    for k in range(1, len(times) - 1):
-        left, here, right = root[k - 1], root[k], root[k + 1]
-        if here < 0.3 and here <= left and here < right:
-            slope = (left + right) / (times[k + 1] - times[k - 1])
-            zero = times[k - 1] + left / slope
-            if abs(here - slope * abs(times[k] - zero)) < 0.2 * max(left, right):
-                found.append(float(zero))
-    return found
+    loose = rank(free, ~measured)
+    tied = [row.driven for row in system.frozen.rows if row.driven] if base - loose < int(measured.sum()) else []
+    if rank(range(len(drive))) > base:  # driven columns whose release gives the rows something to work with
+        tied += [system.speeds[c] for c in taken if rank([*free, c]) > base]
+    return tied

@@ -25,7 +25,7 @@ TRIALS = 3
 def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.ndarray]:
     """The layout with its final pattern and regularisation; which rows are active."""
     model = layout.arrays
-    nv, nr = layout.sizes["nv"], layout.sizes["nr"]
+    nr = layout.sizes["nr"]
     free = model.drive == -1
     jacobians, compliances = [], []
     for J, M in random_configurations(layout, q0):
@@ -43,7 +43,6 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
     values = model.row_value.copy()
     values[:, 2] = epsilon
     scheme = pattern(model._asdict(), active)
-    assert nv == len(model.drive)
     return repack(layout, scheme.pop("sizes"), {**scheme, "row_value": values}), active
 
 

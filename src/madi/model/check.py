@@ -67,6 +67,8 @@ def _names(model: Model) -> Iterator[Finding]:
                     "the name has a dot",
                     "Dots separate a joint from its coordinate; leave it out",
                 )
+    for name in sorted({str(j.name) for j in model.joints} & {str(c.name) for c in model.constraints}):
+        yield Finding(f"constraint {name!r}", "a joint has the same name", "Loads are asked for by name: give it another")
     if any(body.name == "ground" for body in model.bodies):
         yield Finding("body 'ground'", "the name belongs to the ground", "Use m.ground, or another name")
 
@@ -300,7 +302,7 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
                 yield Finding(where, f"{what} {value!r} is not six numbers >= 0", "Three along, three about the axes")
         elif what in LISTS:
             given = numbers(value)
-            if given is None or given.shape != LISTS[what] or not np.any(given):
+            if given is None or given.shape != LISTS[what] or not np.any(given) or (what == "radii" and np.any(given <= 0)):
                 yield Finding(where, f"{what} {value!r} is not {LISTS[what][0]} finite numbers", "Give them in SI units")
         else:
             number = numbers(value)
@@ -312,8 +314,14 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
                 yield Finding(where, f"{what} is negative", "It must be >= 0")
             elif what == "exponent" and force.kind == "hydropneumatic" and not number > 1:
                 yield Finding(where, f"exponent {value!r} is not > 1", "Isothermal gas is 1.0 (use 1.001), adiabatic 1.4")
-            elif what == "places" and not (number == int(number) and 0 < number < 100):
-                yield Finding(where, f"places {value!r} is not a small whole number", "1 feels the road right below")
+            elif what == "exponent" and force.kind == "bump_stop" and not number >= 1:
+                yield Finding(where, f"exponent {value!r} is not >= 1", "1 is a spring, 1.5 begins softly")
+            elif what == "stiffness" and force.kind == "track" and number < 0:
+                yield Finding(where, "stiffness is negative", "It must be >= 0")
+            elif what == "places" and not (
+                number == int(number) and 0 < number < 100 and (number % 2 == 1 or force.kind == "track")
+            ):
+                yield Finding(where, f"places {value!r} is not a small odd number", "1 feels the road right below, 9 a disc")
 
 
 NOT_NEGATIVE = ("damping", "free_length", "compression", "rebound", "support", "support_damping", "length")
@@ -405,6 +413,16 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
     """A cut joint has no coordinate of its own: it can be driven where its motion can be measured, and no more."""
     cut = {joint.name: joint for joint in tree.cuts}
     another = "Have another joint of the loop cut, with cut=True there"
+    for joint in tree.cuts:
+        if not KINDS[joint.kind].cut:
+            yield Finding(
+                f"joint {joint.name!r}", f"a {joint.kind} joint beside other joints constrains nothing", "Leave it out"
+            )
+        elif joint.q0 is not None and not any(drive.coordinate == joint.name for drive in model.drives):
+            yield Finding(
+                f"joint {joint.name!r}", "it closes a loop and has no coordinate that could start at q0",
+                "Give another joint of the loop its start, or have another one cut",
+            )  # fmt: skip
     kept = [joint.name for joint in tree.cuts if joint.cut is False]
     if kept:
         names = ", ".join(repr(joint.name) for joint in model.joints if joint.cut is False)
@@ -421,15 +439,15 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
         if name.split(".")[0] in cut:
             yield Finding(where, f"joint {name.split('.')[0]!r} closes a loop and was cut: it has no coordinate", another)
     for drive in model.drives:
-        joint = cut.get(drive.coordinate.split(".")[0])
-        if joint is not None:
-            kind = KINDS[joint.kind]
-            parts = [f"{joint.name}.{part}" if part else joint.name for part in kind.coordinates[: len(kind.measured)]]
+        driven = cut.get(drive.coordinate.split(".")[0])
+        if driven is not None:
+            kind = KINDS[driven.kind]
+            parts = [f"{driven.name}.{part}" if part else driven.name for part in kind.coordinates[: len(kind.measured)]]
             whole = drive.function is None and len(kind.measured) == kind.nv
             if not whole and drive.coordinate not in parts:
                 yield Finding(
                     f"drive of {drive.coordinate!r}",
-                    f"joint {joint.name!r} closes a loop and was cut: its motion cannot be prescribed there", another,
+                    f"joint {driven.name!r} closes a loop and was cut: its motion cannot be prescribed there", another,
                 )  # fmt: skip
 
 
@@ -446,6 +464,8 @@ def _constraints(model: Model) -> Iterator[Finding]:
                 number = numbers(c.parameters[what])
                 if number is None or number.shape != ():
                     yield Finding(where, f"its {what} {c.parameters[what]!r} is not a finite number", "Give a number")
+                elif what == "ratio" and number == 0:
+                    yield Finding(where, "its ratio is zero", "That would lock the first joint: give radii or a ratio > 0")
             continue
         ends = [body_name(c.a), body_name(c.b)]
         yield from _unknown(where, ends, known)

@@ -17,7 +17,7 @@ Vector = Any
 
 
 class Model:
-    """A mechanism: bodies, joints, forces and drives by name.
+    """A mechanism: bodies, joints, constraints, forces and drives by name.
 
     All points and axes are global, in the *reference pose*, the one in which the bodies are drawn and every joint
     coordinate is zero. SI units, radians. Nothing is checked while drawing; `build()` reports every defect at once.
@@ -126,7 +126,7 @@ class Model:
                       damping: float = 0.0, free_length: float | None = None) -> Force:  # fmt: skip
         """Spring and damper between a point of `a` and a point of `b`. `free_length` None: the length as drawn."""
         return self._force(
-            "spring_damper", name, a, b, tuple(at), stiffness=stiffness, damping=damping, free_length=free_length
+            "spring_damper", name, a, b, points(at), stiffness=stiffness, damping=damping, free_length=free_length
         )
 
     def joint_spring(self, name: str, joint: Any, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0) -> Force:
@@ -139,7 +139,7 @@ class Model:
         """Hydropneumatic unit between two points: gas of `volume` at `pressure` behind a piston of `area` when the points
         are `free_length` apart (None: as drawn), damping one value in compression, another in rebound."""
         return self._force(
-            "hydropneumatic", name, a, b, tuple(at), pressure=pressure, area=area, volume=volume, exponent=exponent,
+            "hydropneumatic", name, a, b, points(at), pressure=pressure, area=area, volume=volume, exponent=exponent,
             compression=compression, rebound=rebound, free_length=free_length,
         )  # fmt: skip
 
@@ -147,7 +147,7 @@ class Model:
                   exponent: float = 1.5, damping: float = 0.0) -> Force:  # fmt: skip
         """A stop that pushes two points apart when they come nearer than `clearance`: k d^n (1 + damping d')."""
         return self._force(
-            "bump_stop", name, a, b, tuple(at), clearance=clearance, stiffness=stiffness, exponent=exponent, damping=damping
+            "bump_stop", name, a, b, points(at), clearance=clearance, stiffness=stiffness, exponent=exponent, damping=damping
         )
 
     def characteristic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], spring: Any = (), damper: Any = (),
@@ -155,7 +155,7 @@ class Model:
         """Spring and damper by tables: `spring` [(stretch, tension)], `damper` [(rate, tension)]; smooth: monotone cubics
         between the points, else straight lines; straight on beyond the ends."""
         return self._force(
-            "characteristic", name, a, b, tuple(at), spring=spring, damper=damper, free_length=free_length, smooth=smooth
+            "characteristic", name, a, b, points(at), spring=spring, damper=damper, free_length=free_length, smooth=smooth
         )
 
     def torsion_bar(self, name: str, a: Any, b: Any, axis: Vector, stiffness: float, damping: float = 0.0,
@@ -182,7 +182,7 @@ class Model:
               road: Road | None = None, places: int = 3) -> Force:  # fmt: skip
         """A span of track under two wheels (centres `at`, `radii`): tension, and support where the road comes above it."""
         return self._force(
-            "track", name, a, b, tuple(at), radii=radii, tension=tension, stiffness=stiffness, length=length,
+            "track", name, a, b, points(at), radii=radii, tension=tension, stiffness=stiffness, length=length,
             support=support, support_damping=support_damping, places=places, road=Road() if road is None else road,
         )  # fmt: skip
 
@@ -211,7 +211,7 @@ class Model:
 
     def distance(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], length: float | None = None) -> Constraint:
         """A massless rod: a point of `a` and a point of `b` keep their distance (None: as drawn)."""
-        return self._constraint("distance", name, a, b, tuple(at), length=length)
+        return self._constraint("distance", name, a, b, points(at), length=length)
 
     def point_on_line(self, name: str, a: Any, b: Any, at: Vector, axis: Vector, point: Vector = None) -> Constraint:
         """A point of `b` (default: the one drawn at `at`) stays on the line through `at` along `axis`, fixed to `a`."""
@@ -274,6 +274,11 @@ class Model:
         from madi.system import System
 
         return System(self, frame=frame)
+
+
+def points(at: Any) -> tuple[Any, ...]:
+    """What was given as points, unjudged: a list of them, or one thing that is none."""
+    return tuple(at) if isinstance(at, list | tuple) or hasattr(at, "__len__") else (at,)
 
 
 def joint_coordinates(joint: Joint) -> list[str]:

@@ -10,13 +10,12 @@ if TYPE_CHECKING:
     from madi.system import System
 
 
-def diagnose(system: System, t: float, step: float, q: np.ndarray, v: np.ndarray, fixed_step: bool) -> str:
-    """Element and quantity, from the last good state and what the next step would have met."""
+def cause(system: System, t: float, step: float, q: np.ndarray, v: np.ndarray) -> str | None:
+    """The element that is not finite, from the last good state and what the next step would have met; None if none is."""
     for callback, _, _ in system.frozen.signals.callbacks:
         if callback.error is not None:
             error, callback.error = callback.error, None
             return f"the function of {callback.name} raised {type(error).__name__}: {error}."
-    a = np.zeros(system.nv)
     for later in (0.0, 0.5 * step, step):
         try:
             a = system.forward_dynamics(q, v, t=t + later, engine="plain")
@@ -29,6 +28,12 @@ def diagnose(system: System, t: float, step: float, q: np.ndarray, v: np.ndarray
         for name, value in zip(system.speeds, a, strict=True):
             if not np.isfinite(value):
                 return f"the acceleration of {name!r} is not finite; the mass matrix is singular there, or a drive is."
+    return None
+
+
+def runaway(system: System, q: np.ndarray, v: np.ndarray, fixed_step: bool) -> str:
+    """Nothing is wrong by itself: what grew most."""
+    a = system.forward_dynamics(q, v, engine="plain")
     worst = int(np.argmax(np.abs(v) + np.abs(a))) if len(v) else 0
     cure = "The step is too long for this motion: make it shorter, or use method='dopri'" if fixed_step else (
         "The motion runs away: check signs of springs and dampers"

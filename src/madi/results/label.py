@@ -27,10 +27,18 @@ def label(
     quaternions = _continuous(matrix_to_quaternion(seen.rotation))
     functional = np.array([bool(BY_CODE[int(code)].KIND.signals) for code in system.layout.arrays.force_kind], dtype=bool)
     applied = seen.force[:, functional, 2].sum(axis=1)
+    drives = [system.speeds[c] for c in driven]
+    driving, pace = np.zeros((len(times), 0)), seen.v[:, driven]
     if loads is not None and driven:
         listed = [c for _, c in system._driving_columns([system._loaded(name) for name in joints])]
         driving = loads[:, [6 * len(joints) + listed.index(c) for c in driven]]
-        applied = applied + (driving * seen.v[:, driven]).sum(axis=1)
+    rows = [r for r, row in enumerate(system.frozen.rows) if row.driven] if found is not None else []
+    if found is not None and rows:  # drives of cut joints: their multipliers are their forces
+        nr = len(system.frozen.rows)
+        drives += [system.frozen.rows[r].driven for r in rows]
+        driving = np.hstack([driving, -found[:, [4 + r for r in rows]]])
+        pace = np.hstack([pace, found[:, [4 + nr + r for r in rows]]])
+    applied = applied + (driving * pace).sum(axis=1)
     variables: dict[str, Any] = {
         "q": (("time", "coordinate"), seen.q), "v": (("time", "speed"), seen.v), "a": (("time", "speed"), seen.a),
         "position": (("time", "body", "axis"), seen.position, {"units": "m"}),
@@ -54,32 +62,44 @@ def label(
         coordinates["constraint"] = system.constraint_names
         variables["violation"] = ("time", found[:, 0], {"units": "m or rad", "of": "largest residual of a constraint"})
         variables["violation_rate"] = ("time", found[:, 1], {"units": "m/s or rad/s"})
-        variables["independence"] = ("time", found[:, 2], {"units": "1", "of": "smallest pivot of the constraints"})
-        variables["dependent"] = ("time", found[:, 3], {"units": "1", "of": "constraints that depend on others"})
-        variables["multiplier"] = (("time", "constraint"), found[:, 4:])
+        nr = len(system.frozen.rows)
+        if statistics.get("loops") != "baumgarte":  # which looks at no pivots
+            vanish = int(np.sum(~system.active_rows))
+            variables["independence"] = ("time", found[:, 2], {"units": "1", "of": "smallest pivot of the constraints"})
+            variables["dependent"] = ("time", found[:, 3] + vanish, {"units": "1", "of": "constraints that add nothing"})
+        variables["multiplier"] = (("time", "constraint"), found[:, 4 : 4 + nr])
     if system.forces:
         coordinates["force"] = system.forces
         for k, name in enumerate(("value", "potential", "power", "dissipated")):
             variables[f"force_{name}"] = (("time", "force"), seen.force[:, :, k])
-    if loads is not None:
-        if reactions:
-            six = loads[:, : 6 * len(joints)].reshape(len(times), len(joints), 6)[:, : len(reactions)]
-            coordinates["joint"] = list(reactions)
-            variables["reaction_force"] = (("time", "joint", "axis"), six[..., :3], {"units": "N"})
-            variables["reaction_moment"] = (("time", "joint", "axis"), six[..., 3:], {"units": "N m"})
-        if driven:
-            coordinates["driven"] = [system.speeds[c] for c in driven]
-            variables["driving_force"] = (("time", "driven"), driving)
-            variables["driving_power"] = (("time", "driven"), driving * seen.v[:, driven], {"units": "W"})
+    if loads is not None and reactions:
+        six = loads[:, : 6 * len(joints)].reshape(len(times), len(joints), 6)[:, : len(reactions)]
+        coordinates["joint"] = list(reactions)
+        variables["reaction_force"] = (("time", "joint", "axis"), six[..., :3], {"units": "N"})
+        variables["reaction_moment"] = (("time", "joint", "axis"), six[..., 3:], {"units": "N m"})
+        if system.frozen.rows and len(times):
+            turn = np.eye(3)
+            sure = system._determined(seen.q[0], float(times[0]), turn, [system._loaded(name) for name in reactions])
+            coordinates["load"] = ["fx", "fy", "fz", "mx", "my", "mz"]
+            variables["reaction_determined"] = (
+                ("joint", "load"),
+                sure,
+                {"of": "whether rigid-body mechanics determines it (at the first output)"},
+            )
+    if drives:
+        coordinates["driven"] = drives
+        variables["driving_force"] = (("time", "driven"), driving)
+        variables["driving_power"] = (("time", "driven"), driving * pace, {"units": "W"})
     rate_units = system.frozen.speed_units
     units = dict(zip(system.coordinates, system.frozen.units, strict=True))
+    slides = {row.driven: row.unit == "m" for row in system.frozen.rows if row.driven}
     attributes = {
         "model": system.name, "madi": __version__, "frame": system.frame,
         "model_hash": hashlib.sha256(system.layout.ints.tobytes() + system.layout.reals.tobytes()).hexdigest()[:16],
         "q_units": "|".join(system.frozen.units), "v_units": "|".join(rate_units),
         "a_units": "|".join(f"{unit}2" if unit.endswith("/s") else unit for unit in rate_units),
         "driving_force_units": "|".join(
-            "N" if units.get(system.speeds[c]) == "m" else "N m" for c in driven
+            "N" if units.get(name, "") == "m" or slides.get(name, False) else "N m" for name in drives
         ),
     }  # fmt: skip
     return Run(xr.Dataset(variables, coordinates, attributes), statistics)

@@ -25,6 +25,7 @@ class Row:
     element: str
     kind: str
     joint: bool  # of a cut joint (or of its drive)
+    driven: str = ""  # the coordinate it drives
 
     @property
     def name(self) -> str:
@@ -59,9 +60,9 @@ class Closures:
         return len(self.pairs) - 1
 
     def row(self, element: str, kind: str, joint: bool, pair: int, value: tuple[float, float] = (0.0, 0.0), signal: int = -1,
-            columns: tuple[int, int] = (-1, -1)) -> None:  # fmt: skip
+            columns: tuple[int, int] = (-1, -1), driven: str = "") -> None:  # fmt: skip
         """One more row."""
-        self.rows.append(Row(element, kind, joint))
+        self.rows.append(Row(element, kind, joint, driven))
         self.table.append((pair, ROWS[kind], signal, *columns))
         self.values.append(value)
 
@@ -101,7 +102,7 @@ def closures(
                 found.row(joint.name, name, True, pair, (pitch, float(start)))
             elif coordinate in drives:
                 signal = add_drive(signals, f"drive of {coordinate!r}", drives[coordinate].function)
-                found.row(joint.name, name, True, pair, (pitch, 0.0), signal)
+                found.row(joint.name, name, True, pair, (pitch, 0.0), signal, driven=coordinate)
     for constraint in model.constraints:
         if constraint.kind == "coupler":
             columns = tuple(speeds.index(str(joint_name(end))) for end in (constraint.a, constraint.b))

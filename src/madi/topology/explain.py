@@ -16,7 +16,7 @@ def explain(system: System) -> str:
     edges, cuts = system.spanning_tree.edges, system.spanning_tree.cuts
     depth = {"ground": 0}
     lines = [f"{system.name}: {len(edges)} bodies, {system.nq} coordinates, {system.nv} speeds, "
-             f"{system.n_constraints} constraints at {len(cuts)} cut joints", "ground"]  # fmt: skip
+             f"{system.n_constraints} constraints, {len(system.cut_joints)} cut joints", "ground"]  # fmt: skip
     driven = _prescribed(system)
     for edge in edges:
         depth[edge.body] = depth[edge.parent] + 1
@@ -33,7 +33,17 @@ def explain(system: System) -> str:
     for joint in cuts:
         parent, child = body_name(joint.parent), body_name(joint.child)
         kind = KINDS[joint.kind]
-        lines.append(f"cut: {kind.name} {joint.name!r} between {parent} and {child}, {6 - kind.nv} constraints")
+        also = [row.driven for row in system.frozen.rows if row.element == joint.name and row.driven]
+        drives = f", driven: {', '.join(also)}" if also else ""
+        lines.append(f"cut: {kind.name} {joint.name!r} between {parent} and {child}, {6 - kind.nv} constraints{drives}")
+    for name in dict.fromkeys(row.element for row in system.frozen.rows if not row.joint):
+        count = sum(row.element == name for row in system.frozen.rows)
+        lines.append(f"constraint: {name!r}, {count} row(s)")
+    if system.frozen.rows:
+        free = int((system.layout.arrays.drive == -1).sum())
+        lines.append(
+            f"Grübler: {free} - {system.n_constraints} = {free - system.n_constraints} freedom(s); s.mobility() counts"
+        )
     return "\n".join(lines)
 
 

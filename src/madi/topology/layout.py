@@ -128,6 +128,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("phi", "nr"),  # residual of every row
     ("rate", "nr"),  # its rate
     ("gamma", "nr"),  # Phi_q qdd = gamma
+    ("pace", "nr"),  # rate at which its measure is driven
     ("psi", "nr", 6),  # the force vector of a unit multiplier
     ("lam", "nr"),  # multipliers
     ("mass", "nm"),  # entries of M
@@ -135,7 +136,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("factor", "nu+nl"),  # diagonal, then what is below it
     ("unknown", "nu"),
     ("correction", "nu"),
-    ("tally", "16"),  # options and counters of the loop equations: see loops/kkt.py
+    ("tally", "96"),  # options and counters of the loop equations: see loops/kkt.py
 ]
 
 

@@ -40,12 +40,16 @@ class Road:
     def half_ellipse(self, at: float, half_length: float, height: float) -> Road:
         """Half an ellipse: `half_length` along the way, `height` up."""
         _positive("half_ellipse", half_length=half_length, height=height)
+        _finite("half_ellipse", at=at)
         return self._with((ROUND, BOTH, float(at), float(half_length), float(height), 0.0))
 
     def sine(self, amplitude: float, wavelength: float, start: float = 0.0, end: float = np.inf) -> Road:
-        """amplitude (1 - cos(2 pi (x - start) / wavelength)) / 2 from `start` to `end`: level where it begins."""
+        """amplitude (1 - cos(2 pi (x - start) / wavelength)) / 2, as many whole waves as there are from `start` to `end`."""
         _positive("sine", wavelength=wavelength)
-        last = start + wavelength * np.floor((end - start) / wavelength) if np.isfinite(end) else 1e9
+        _finite("sine", amplitude=amplitude, start=start)
+        if not end - start >= wavelength * (1 - 1e-9):
+            raise InputError(f"sine: from {start:g} to {end:g} m there is no whole wave of {wavelength:g} m")
+        last = start + wavelength * np.floor((end - start) / wavelength + 1e-9) if np.isfinite(end) else 1e9
         return self._with((SINE, BOTH, float(start), float(last), float(amplitude), float(wavelength)))
 
     def polyline(self, points: Sequence[tuple[float, float]]) -> Road:
@@ -64,6 +68,8 @@ class Road:
 
     def two_sided(self, shift: float) -> Road:
         """The same on both sides, the right side (negative y) `shift` metres later along the way."""
+        if any(feature[1] != BOTH for feature in self.features):
+            raise InputError("two_sided: this road has two sides already")
         left = [(kind, LEFT, *rest) for kind, _, *rest in self.features]
         right = [(kind, RIGHT, x + float(shift), *rest) for kind, _, x, *rest in self.features]
         right = [
@@ -102,7 +108,14 @@ def flat(level: float = 0.0, forward: Any = (1.0, 0.0, 0.0), up: Any = (0.0, 0.0
     forward, up = tuple(map(float, forward)), tuple(map(float, up))
     if np.linalg.norm(np.cross(forward, up)) < 1e-9:
         raise InputError(f"flat: forward={forward} and up={up} are along one line")
+    _finite("flat", level=float(level))
     return Road((), float(level), forward, up)
+
+
+def _finite(what: str, **values: float) -> None:
+    for name, value in values.items():
+        if not np.isfinite(value):
+            raise InputError(f"{what}: {name}={value!r} must be a finite number")
 
 
 def _positive(what: str, **values: float) -> None:
