@@ -188,9 +188,11 @@ class Solver(Integration):
         if self.engine.name != "plain":
             from madi.engines.jit import make_beside
 
-            recorder = (record_loops, RECORD_LOOPS) if self.loops else (record, RECORD)
             entries = ["observe"] if self.engine.name == "jit" else []
-            make_beside([*entries, *(["close"] if self.loops else [])], [(self.method.loop, LOOP), recorder])
+            if self.loops:  # the largest piece of all goes to the second process, first
+                make_beside(["close", *entries], [])
+            else:
+                make_beside(entries, [(self.method.loop, LOOP), (record, RECORD)])
         function, context = self.engine.function(self.entry)
         if self.joints:  # made while the helper is at work
             self.closer.function("loads", self.request, self.loads_width)

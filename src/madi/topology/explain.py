@@ -16,7 +16,7 @@ def explain(system: System) -> str:
     edges, cuts = system.spanning_tree.edges, system.spanning_tree.cuts
     depth = {"ground": 0}
     lines = [f"{system.name}: {len(edges)} bodies, {system.nq} coordinates, {system.nv} speeds, "
-             f"{system.n_constraints} constraints, {len(system.cut_joints)} cut joints", "ground"]  # fmt: skip
+             f"{system.n_constraints} constraint(s), {len(system.cut_joints)} cut joint(s)", "ground"]  # fmt: skip
     driven = _prescribed(system)
     for edge in edges:
         depth[edge.body] = depth[edge.parent] + 1
@@ -40,10 +40,8 @@ def explain(system: System) -> str:
         count = sum(row.element == name for row in system.frozen.rows)
         lines.append(f"constraint: {name!r}, {count} row(s)")
     if system.frozen.rows:
-        free = int((system.layout.arrays.drive == -1).sum())
-        lines.append(
-            f"Grübler: {free} - {system.n_constraints} = {free - system.n_constraints} freedom(s); s.mobility() counts"
-        )
+        free, rows = int((system.layout.arrays.drive == -1).sum()), system.n_constraints
+        lines.append(f"Grübler: {free} - {rows} = {free - rows} freedom(s); s.mobility() tells the true number")
     return "\n".join(lines)
 
 
