@@ -88,3 +88,40 @@ def test_bench_trees_runs():
     start = done.stdout.index("{")  # Exudyn prints a line when it is imported
     report = json.loads(done.stdout[start:])["trees"]
     assert all(row["largest difference"] < 1e-9 for row in report["tables"]["Agreement of all engines (relative)"])
+
+
+@pytest.mark.parametrize("windows", [1, 3])
+def test_loop_peers_agree_with_the_closed_form(windows):
+    """What `madi bench loops` compares with is the same mechanism."""
+    from madi.bench.peers import loop_peers
+    from madi.verify import four_bars
+
+    peers = loop_peers()
+    exact = four_bars.corner(windows, np.array([1.0]))[0]
+    for run in (peers.exudyn_four_bars, peers.mujoco_four_bars):
+        found = run(windows, 1.0, 1e-3)
+        np.testing.assert_allclose(found.result, exact, atol=1e-3)
+        assert found.seconds > 0
+
+
+def test_loop_peers_on_andrews_and_rssr():
+    import madi as package
+    from madi.bench.peers import loop_peers
+    from madi.papers import rssr
+    from madi.verify import andrews
+
+    peers = loop_peers()
+    np.testing.assert_allclose(peers.exudyn_andrews(0.03, 1e-5).result, list(andrews.ANGLES.values()), atol=1e-3)
+    run = package.simulate(rssr.model("body"), 1.0, method="dopri", rtol=1e-9, engine="jit", times=[1.0])
+    place = [run[f"body1.{axis}"][-1] for axis in "xyz"]
+    np.testing.assert_allclose(peers.exudyn_rssr(1.0, 1e-3).result, place, atol=1e-4)
+
+
+@pytest.mark.slow
+def test_bench_loops_runs():
+    done = madi("bench", "loops", "--quick", "--json")
+    assert done.returncode == 0, done.stderr
+    text = done.stdout
+    values = json.loads(text[text.index("{") :])["loops"]["values"]
+    assert values["N = 40: energy error Exudyn / madi"] > 1
+    assert values["N = 40: energy error MuJoCo / madi"] > 1

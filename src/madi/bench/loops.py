@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from madi.bench.peers import loop_peers
 from madi.engines.compiled import compiler
 from madi.model.model import Model
 from madi.papers import rssr
@@ -52,11 +53,10 @@ def four_bar_rows(windows: int, duration: float, quick: bool) -> list[dict[str, 
 
 def peer_rows(windows: int, duration: float, quick: bool) -> list[dict[str, Any]]:
     """Exudyn and MuJoCo at 1 ms."""
-    from madi.bench.peers import loops
-
+    peers = loop_peers()
     ends = np.linspace(0.1, 1.0, 4 if quick else 8) * min(duration, 2.0)
     rows = []
-    for name, run in (("Exudyn generalized-α 1 ms", loops.exudyn_four_bars), ("MuJoCo RK4 1 ms", loops.mujoco_four_bars)):
+    for name, run in (("Exudyn generalized-α 1 ms", peers.exudyn_four_bars), ("MuJoCo RK4 1 ms", peers.mujoco_four_bars)):
         whole = run(windows, duration, 1e-3)
         drift = max([whole.energy_drift, *(run(windows, float(end), 1e-3).energy_drift for end in ends)])
         error = float(np.max(np.abs(whole.result - four_bars.corner(windows, np.array([duration]))[0])))
@@ -69,12 +69,11 @@ def peer_rows(windows: int, duration: float, quick: bool) -> list[dict[str, Any]
 
 def small_rows(quick: bool) -> list[dict[str, Any]]:
     """Andrews and RSSR: madi to the accuracy Exudyn has at its step."""
-    from madi.bench.peers import loops
-
+    peers = loop_peers()
     rows = []
     machine = "compiled" if compiler() else "jit"
     step = 1e-5 if quick else 3e-6
-    peer = loops.exudyn_andrews(0.03, step)
+    peer = peers.exudyn_andrews(0.03, step)
     reference = np.array(list(andrews.ANGLES.values()))
     rows.append(_small("Andrews", f"Exudyn generalized-α {step:g} s", peer.seconds, peer.result - reference))
     for name, options in (
@@ -89,7 +88,7 @@ def small_rows(quick: bool) -> list[dict[str, Any]]:
     model = rssr.model("body")
     tight = simulate(model, rssr.DURATION, method="dopri", rtol=1e-12, times=[rssr.DURATION], engine="jit")
     place = np.array([tight[f"body1.{axis}"][-1] for axis in "xyz"])
-    peer = loops.exudyn_rssr(rssr.DURATION, 1e-3)
+    peer = peers.exudyn_rssr(rssr.DURATION, 1e-3)
     rows.append(_small("RSSR", "Exudyn generalized-α 1 ms", peer.seconds, peer.result - place))
     for name, options in (
         (f"projection, rk4 8 ms, {machine}", {"step": 8e-3, "engine": machine}),
