@@ -8,6 +8,7 @@ CORES := $(shell nproc 2>/dev/null || echo 2)
 
 demo: $(VENV)/.demo
 	$(BIN)/madi papers rrc --out out
+	$(BIN)/madi verify
 
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest -n $(CORES) -m "not slow" src/madi tests
@@ -25,7 +26,7 @@ format: $(VENV)/.test
 	$(BIN)/ruff format src tests
 
 bench: $(VENV)/.test
-	$(BIN)/madi bench trees
+	$(BIN)/madi bench trees loops
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

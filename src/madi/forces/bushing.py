@@ -115,11 +115,11 @@ def push_at(model, work, i, x, y, z, f0, f1, f2, common):
         add_force(work, i, x, y, z, f0, f1, f2)
 
 
-def pack(force: Any, a: Any, b: Any) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
     """The point and the axes in both bodies, then the numbers."""
     at = np.asarray(force.at[0], dtype=float)
     z = force.parameters["axis"]
     drawn = np.eye(3) if z is None else frame_with_z(np.asarray(z, dtype=float))
-    numbers = [float(v) for body in (a, b) for v in body.point(at)]
-    numbers += [float(v) for body in (a, b) for v in body.axes(drawn).reshape(-1)]
+    numbers = [float(v) for body in bodies for v in body.point(at)]
+    numbers += [float(v) for body in bodies for v in body.axes(drawn).reshape(-1)]
     return numbers + [float(v) for name in ("stiffness", "damping") for v in force.parameters[name]]

@@ -43,15 +43,9 @@ def pieces(points: Any, smooth: bool) -> list[float]:
     areas = [0.0, 0.0]
     for row, end in zip(rows[1:-1], x[1:], strict=True):
         areas.append(areas[-1] + float(np.polyval(np.polyint(row[1:]), end - row[0])))
-    zero = _value(rows, areas, 0.0)
-    return [float(len(rows)), *(float(v) for row, area in zip(rows, areas, strict=True) for v in (*row, area - zero))]
-
-
-def _value(rows: list[list[float]], areas: list[float], x: float) -> float:
-    k = 0
-    while k + 1 < len(rows) and (k == 0 or x >= rows[k + 1][0]) and x >= rows[max(k, 1)][0]:
-        k += 1
-    return areas[k] + float(np.polyval(np.polyint(rows[k][1:]), x - rows[k][0]))
+    numbers = [float(len(rows)), *(float(v) for row, area in zip(rows, areas, strict=True) for v in (*row, area))]
+    zero = curve(np.array(numbers), 0, 0.0)[1]
+    return [v - zero if k > 0 and k % PIECE == 0 else v for k, v in enumerate(numbers)]
 
 
 @kernel
@@ -83,7 +77,7 @@ def apply(model, work, e):
     account(work, e, f, potential, -f * rate, damper * rate)
 
 
-def pack(force: Any, points: list[float]) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
     """Points, free length, the two tables."""
     given = force.parameters
     smooth = bool(given["smooth"])

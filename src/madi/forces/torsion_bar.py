@@ -48,8 +48,8 @@ def apply(model, work, e):
     account(work, e, n, 0.5 * k * angle * angle, n * rate, c * rate * rate)
 
 
-def pack(force: Any, a: Any, b: Any) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
     """The axis as a frame in both bodies, then the numbers."""
     drawn = frame_with_z(np.asarray(force.parameters["axis"], dtype=float))
-    frames = [float(v) for body in (a, b) for v in body.axes(drawn).reshape(-1)]
+    frames = [float(v) for body in bodies for v in body.axes(drawn).reshape(-1)]
     return frames + [float(force.parameters[name]) for name in ("stiffness", "damping", "rest")]

@@ -88,7 +88,7 @@ def carry(model, work, i, s, f0, f1, f2):
         add_force(work, i, x, y, z, f0, f1, f2)
 
 
-def pack(force: Any, points: list[float]) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
     """Centres, numbers, road; the length as drawn if none is given."""
     given = force.parameters
     radii = [float(r) for r in given["radii"]]

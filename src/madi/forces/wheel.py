@@ -64,7 +64,7 @@ def apply(model, work, e):
     account(work, e, f, where(touching, 0.5 * elastic * depth, 0.0), f * rise, (f - elastic) * rate)
 
 
-def pack(force: Any, points: list[float]) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
     """The wheel's centre, its numbers, the road."""
     given = force.parameters
     numbers = [float(given[name]) for name in ("radius", "stiffness", "damping", "places")]

@@ -132,8 +132,8 @@ def report(out: Path) -> dict[str, Any]:
         "tables": {"Table 4": counts(drawn, run, other, ratio, PRINTED)},
         "notes": [
             "19 coordinates: seven of the hull (Euler parameters) and twelve angles. 91: seven of each of 13 bodies.",
-            "The Cartesian solver: compiled kernels, one sparse elimination found once, one matrix for position, velocity",
-            "and acceleration, factored anew only when convergence asks for it; the same integrator and step.",
+            "The Cartesian solver: compiled kernels, one sparse elimination found once; at the end of a step one matrix for",
+            "position, velocity and acceleration, factored anew when convergence asks for it; the same integrator and step.",
         ],
         "figures": [plot(out / "tracked.png", "Tracked vehicle over a bump at 11 m/s (P0, Fig. 3)", panels)],
     }

@@ -26,6 +26,7 @@ class Row:
     kind: str
     joint: bool  # of a cut joint (or of its drive)
     driven: str = ""  # the coordinate it drives
+    slides: bool = False  # a coupler whose first coordinate is a slide
 
     @property
     def name(self) -> str:
@@ -37,7 +38,7 @@ class Row:
     @property
     def unit(self) -> str:
         """Of the residual."""
-        return "m" if self.kind in ("tx", "ty", "tz", "distance", "screw") else "rad"
+        return "m" if self.slides or self.kind in ("tx", "ty", "tz", "distance", "screw") else "rad"
 
 
 @dataclass
@@ -60,9 +61,9 @@ class Closures:
         return len(self.pairs) - 1
 
     def row(self, element: str, kind: str, joint: bool, pair: int, value: tuple[float, float] = (0.0, 0.0), signal: int = -1,
-            columns: tuple[int, int] = (-1, -1), driven: str = "") -> None:  # fmt: skip
+            columns: tuple[int, int] = (-1, -1), driven: str = "", slides: bool = False) -> None:  # fmt: skip
         """One more row."""
-        self.rows.append(Row(element, kind, joint, driven))
+        self.rows.append(Row(element, kind, joint, driven, slides))
         self.table.append((pair, ROWS[kind], signal, *columns))
         self.values.append(value)
 
@@ -75,6 +76,12 @@ class Closures:
             "pair_a": pairs[:, 0], "pair_b": pairs[:, 1], "pair_C": np.array(self.pair_C), "pair_d": np.array(self.pair_d),
             **{name: table[:, k] for k, name in enumerate(names)},
         }  # fmt: skip
+
+
+def _unit(model: Model, coordinate: str) -> str:
+    """Unit of a joint coordinate."""
+    joint = next(joint for joint in model.joints if joint.name == coordinate.split(".")[0])
+    return KINDS[joint.kind].units[joint_speeds(joint).index(coordinate)]
 
 
 def closures(
@@ -107,7 +114,8 @@ def closures(
         if constraint.kind == "coupler":
             columns = tuple(speeds.index(str(joint_name(end))) for end in (constraint.a, constraint.b))
             ratio, offset = (float(constraint.parameters[name]) for name in ("ratio", "offset"))
-            found.row(constraint.name, "coupler", False, -1, (ratio, offset), columns=columns)  # type: ignore[arg-type]
+            slides = _unit(model, str(joint_name(constraint.a))) == "m"
+            found.row(constraint.name, "coupler", False, -1, (ratio, offset), columns=columns, slides=slides)  # type: ignore[arg-type]
             continue
         a, b = number[body_name(constraint.a)], number[body_name(constraint.b)]
         points = tuple(np.asarray(point, dtype=float) for point in constraint.at)

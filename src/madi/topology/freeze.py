@@ -289,13 +289,11 @@ def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[
     for body, point in zip((int(row[1]), int(row[2])), force.at, strict=False):
         values += list(reals["com"][body] if point is None else frames[body].point(point))
     pack: Any = getattr(BY_CODE[FORCES[force.kind].code], "pack", None)
-    if force.kind in ("torsion_bar", "bushing"):
-        return pack(force, frames[int(row[1])], frames[int(row[2])])
     given = dict(force.parameters)
     if "free_length" in given and given["free_length"] is None:
         given["free_length"] = float(np.linalg.norm(np.subtract(force.at[1], force.at[0], dtype=float)))
     if pack is not None:
-        return pack(replace(force, parameters=given), values)
+        return pack(replace(force, parameters=given), values, (frames[int(row[1])], frames[max(int(row[2]), 0)]))
     return values + [float(value) for value in given.values()]
 
 
