@@ -443,3 +443,60 @@ def test_constraints_are_explained():
     assert "6 constraint(s), 1 cut joint(s)" in text
     assert "constraint: 'rod', 1 row(s)" in text
     assert "Grübler: 3 - 6 = -3" in text
+
+
+def test_loads_of_an_open_mechanism_are_refused():
+    s = four_bar(q0=0.6).build()
+    with pytest.raises(madi.InputError, match=r"open at these positions \('C'"):
+        s.reactions(s.q0, s.v0, engine="plain")
+    default, start = s.reactions(engine="plain"), s.reactions(s.start.q, s.start.v, engine="plain")
+    np.testing.assert_allclose(default["A"].force, start["A"].force)
+    m = four_bar(q0=0.6)
+    m.distance("rod", "coupler", m.ground, at=((0.5, 1, 0.5), (0.5, 3, 0)))
+    assert set(m.build().loaded_names) == {"A", "B", "C", "D", "rod"}
+
+
+def planetary(on_carrier):
+    """Sun 20, planet 22, ring 64 teeth: with the ring held, the sun turns 1 + 64/20 = 4.2 times the carrier."""
+    m = madi.Model("planetary", gravity=(0, 0, 0))
+    for name, x in (("carrier", 0.0), ("sun", 0.0), ("planet", 0.42), ("ring", 0.0)):
+        m.body(name, 1.0, inertia=(1, 1, 1), position=(x, 0, 0))
+    z = (0, 0, 1)
+    m.revolute("C", m.ground, "carrier", at=(0, 0, 0), axis=z)
+    base = "carrier" if on_carrier else m.ground
+    m.revolute("S", base, "sun", at=(0, 0, 0), axis=z)
+    m.revolute("P", "carrier", "planet", at=(0.42, 0, 0), axis=z)
+    m.revolute("R", base, "ring", at=(0, 0, 0), axis=z)
+    m.gear("sun-planet", "S", "P", radii=(20, 22))
+    m.gear("planet-ring", "P", "R", radii=(22, 64), internal=True)
+    return m
+
+
+def test_a_planetary_gear():
+    m = planetary(on_carrier=True)
+    m.fixed("held", m.ground, "ring")
+    m.drive("C", lambda t: t)
+    run = madi.simulate(m, 1.0, step=0.01, engine="plain")
+    assert run["sun.wz"][-1] == pytest.approx(4.2)
+    assert abs(run["ring.wz"][-1]) < 1e-9
+    found = planetary(on_carrier=False).check()
+    assert len(found) == 2
+    assert all("one carrier" in str(finding) for finding in found)
+
+
+def test_bumps_are_not_leapt_over_and_their_work_is_counted():
+    m = madi.Model("runner")
+    m.body("cart", 1.0, inertia=(1, 1, 1), position=(0, 0, 0.3))
+    m.body("wheel", 20.0, inertia=(1, 1, 1), position=(0, 0, 0.3))
+    m.prismatic("x", m.ground, "cart", at=(0, 0, 0.3), axis=(1, 0, 0))
+    m.prismatic("z", "cart", "wheel", at=(0, 0, 0.3), axis=(0, 0, 1))
+    m.drive("x", lambda t: 20.0 * t)
+    road = madi.flat().sine(0.05, 0.4, start=100.0, end=100.4)
+    m.wheel("tire", "wheel", at=(0, 0, 0.3), radius=0.3 + 20 * 9.81 / 2e5, stiffness=2e5, damping=300.0, road=road)
+    run = madi.simulate(m, 5.3, rtol=1e-9, engine="jit", times=np.linspace(4.9, 5.3, 4001))
+    assert run["z"].max() > 0.02
+    time = run.data["time"].values
+    net = run["power"] - run["dissipated"]
+    work = np.concatenate([[0.0], np.cumsum(0.5 * (net[1:] + net[:-1]) * np.diff(time))])
+    assert np.max(np.abs(run["energy"] - run["energy"][0] - work)) < 2e-3 * np.ptp(run["energy"])
+    assert np.array_equal(run["tire"], run.data["force_value"].sel(force="tire").values)

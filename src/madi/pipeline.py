@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.engines.entries import FORMULATIONS
 from madi.errors import InputError, RunError
 from madi.integrate import METHODS
 from madi.integrate.contract import DONE, Method
@@ -53,7 +54,12 @@ def simulate(
     `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step, first_step; "abm" with a step is
     of fixed step and order). Default: "rk4" if a step is given, else "dopri". `atol` None: a hundredth of rtol.
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
-    `reactions`: joints whose loads are recorded. `q0`, `v0`: the start, all numbers or {name: value}; default the joints'.
+    `max_step` None: the whole duration; with bumps on a road, what meets them at the speed of the start.
+    `reactions`: joints (and constraints) whose loads are recorded. `q0`, `v0`: the start, all numbers or {name: value};
+    default the joints'. `loops`: how loops are kept closed, "projection" (drift-free), "augmented" or "baumgarte"
+    (`feedback`: its alpha and beta, 1/s). `formulation`: "recursive", "articulated" (trees), "velocity-transform", or
+    "cartesian" (absolute coordinates). `frame`: "base" or "ground", what a moving base's equations refer to. `order`: of
+    fixed-step "abm".
     `progress`: a bar on the terminal; default on long runs. `engine`: "auto" takes C made for this model where it is there
     or pays, else "jit"; results of the two differ in the last digits.
     A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
@@ -66,7 +72,7 @@ def simulate(
             f"frame={frame!r}: this System was built with frame={system.frame!r}; pass the Model, or build anew"
         )
     if loops not in LOOPS:
-        raise InputError(f"loops={loops!r}: choose one of {', '.join(LOOPS)}")
+        raise InputError(f"loops={loops!r}: choose one of {', '.join(CLOSING)}")
     if loops not in CLOSING or (formulation == "cartesian" and loops != "projection"):
         ways = CLOSING if formulation != "cartesian" else ("projection",)
         raise InputError(
@@ -74,8 +80,10 @@ def simulate(
         )
     if not (isinstance(feedback, tuple | list) and len(feedback) == 2 and all(number(x, "feedback") >= 0 for x in feedback)):
         raise InputError(f"feedback={feedback!r}: give two numbers >= 0, Baumgarte's alpha and beta in 1/s")
-    if isinstance(reactions, str):
-        reactions = [reactions]
+    if reactions is None or isinstance(reactions, str):
+        reactions = [] if reactions is None else [reactions]
+    if not isinstance(reactions, Iterable):
+        raise InputError(f"reactions={reactions!r}: give a list of names")
     if system.nv == 0:
         raise InputError(
             f"model {system.name!r} cannot move: no joint leaves a freedom. s.reactions(...) gives its static loads"
@@ -88,8 +96,11 @@ def simulate(
     if formulation == "cartesian":
         options = (rtol, atol, max_step, first_step, step, order, span)
         return _cartesian(model, system, chosen, outputs, engine, reactions, (q0, v0), progress, options)
+    if formulation not in (None, "auto", *FORMULATIONS):
+        raise InputError(f"formulation={formulation!r}: choose one of {', '.join(FORMULATIONS)}, cartesian")
     form = system.formulation(formulation)
     start = _assembled(system, q0, v0)
+    max_step = _over_bumps(system, start, chosen) if max_step is None else max_step
     solver = Solver(
         system, chosen, outputs, _engine(system, engine, form, span, step, loops), form, list(dict.fromkeys(reactions)),
         loops, feedback,
@@ -156,6 +167,20 @@ def _assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray
     found = system.start if q0 is None and v0 is None else system.assemble(q0, v0)
     _refuse_standstill(system, found.q)
     return found.q, found.v
+
+
+def _over_bumps(system: System, start: tuple[np.ndarray, np.ndarray], method: Method) -> float | None:
+    """A longest step for adaptive methods, so that none leaps over a bump: half the shortest, at the speed of the start."""
+    if not method.adaptive:
+        return None
+    seen = system.observe(*start, engine="plain")
+    steps = []
+    for body, road in system.roads:
+        shortest = road.shortest()
+        speed = abs(float(np.dot(seen.velocity[0, system.bodies.index(body)], road.axes()[0]))) if body != "ground" else 0.0
+        if shortest is not None and speed > 0:
+            steps.append(0.5 * shortest / speed)
+    return min(steps, default=None)
 
 
 def _refuse_standstill(system: System, q: np.ndarray) -> None:

@@ -311,7 +311,7 @@ class Solver(Integration):
             if drives
             else "The mechanism is at the end of its reach or in a singular position: use smaller steps, or rtol."
         )
-        return f"the loops cannot be closed ({what}, {unit}, by cut joint: {listed}). {cure}"
+        return f"the loops cannot be closed ({what}, {unit}, by joint or constraint: {listed}). {cure}"
 
     def explain_spoiled(self) -> str:
         """Which drive is not finite, and from when on."""

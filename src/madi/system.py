@@ -12,6 +12,7 @@ from madi.engines.entries import ENTRIES, FORMULATIONS
 from madi.errors import Finding, InputError, ModelError, RunError, TraceError
 from madi.joints import KINDS
 from madi.model.check import check
+from madi.model.elements import body_name
 from madi.topology.freeze import freeze, path_matrix
 from madi.topology.graph import spanning_tree
 
@@ -41,6 +42,7 @@ class System:
         self.layout = self.frozen.layout
         self.active_rows = np.zeros(0, dtype=bool)
         self.forces = [force.name for force in model.forces]
+        self.roads = [(body_name(f.a), f.parameters["road"]) for f in model.forces if "road" in f.parameters]
         self._engines: dict[str, Any] = {}
         self._traces: dict[Any, Any] = {}
         self._joint_of = {joint.name: k + 1 for k, joint in enumerate(self.frozen.joints)}
@@ -153,7 +155,8 @@ class System:
         if name in self.cut_joints:
             raise InputError(f"joint {name!r} is a cut joint: it has no coordinates; see s.explain()")
         if name not in self._joint_of:
-            raise InputError(f"there is no joint {name!r}; joints are: {', '.join(self.joint_names)}")
+            known = ", ".join([*self.joint_names, *self.cut_joints])
+            raise InputError(f"there is no joint {name!r}; joints are: {known}")
         return self._joint_of[name]
 
     def _body(self, name: Any) -> int:
@@ -428,16 +431,22 @@ class System:
         """Linear momentum and angular momentum about the ground's origin, ground axes (six numbers)."""
         return self.observe(q, v, engine=engine).momentum[0]
 
-    def reactions(self, q: Any, v: Any, joints: Any = None, tau: Any = None, t: float = 0.0, *, axes: Any = "ground",
-                  a: Any = None, way: str = "selected", engine: str = "auto") -> dict[str, Reaction]:  # fmt: skip
+    def reactions(self, q: Any = None, v: Any = None, joints: Any = None, tau: Any = None, t: float = 0.0, *,
+                  axes: Any = "ground", a: Any = None, way: str = "selected",
+                  engine: str = "auto") -> dict[str, Reaction]:  # fmt: skip
         """Force and moment on the child of each joint, at the joint (P1), incl. what springs and drives transmit there.
 
-        `joints`: names (default all); `axes`: "ground", or a body in whose axes they are wanted; `a`: accelerations if
-        they are known already; `way`: "selected" (P1's non-recursive formula) or "newton-euler" (over all outboard bodies).
+        q, v: default the start (with loops, the closed one: `s.start`); with loops they must be closed. `joints`: names of
+        joints and of constraints between bodies (default all); `axes`: "ground", or a body in whose axes they are wanted;
+        `a`: accelerations if they are known already; `way`: "selected" (P1's non-recursive formula) or "newton-euler" (over
+        all outboard bodies).
         """
         if way not in ("selected", "newton-euler"):
             raise InputError(f"way={way!r}: choose 'selected' or 'newton-euler'")
-        names = [*self.joint_names, *self.cut_joints] if joints is None else [joints] if isinstance(joints, str) else joints
+        names = self.loaded_names if joints is None else [joints] if isinstance(joints, str) else list(joints)
+        if q is None:
+            q, v = self.start.q, self.start.v if v is None else v
+        self._refuse_open_loops(q, v, t)
         numbers = [self._loaded(name) for name in names]
         multipliers = np.zeros(0)
         if self.frozen.rows:
@@ -471,12 +480,37 @@ class System:
         trees = [i for i in numbers if i < int(model.n)]
         return [(i, c) for i in trees for c in range(int(model.v_at[i]), int(model.v_end[i]))]
 
+    @property
+    def loaded_names(self) -> list[str]:
+        """All that carries a load: joints of the tree, cut joints, constraints between bodies."""
+        pairs = [row.element for row, k in zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True) if k >= 0]
+        return list(dict.fromkeys([*self.joint_names, *pairs]))
+
+    def _refuse_open_loops(self, q: Any, v: Any, t: float) -> None:
+        """Loads of a mechanism that is torn open mean nothing."""
+        if not self.frozen.rows:
+            return
+        from madi.loops.assemble import by_element
+
+        seen = self.observe(q, v, t, engine="plain")  # drives put in
+        phi, rate, _, _ = self.constraint_terms(seen.q[0], seen.v[0], t, engine="plain")
+        speed = 1.0 + float(np.max(np.abs(seen.v[0]), initial=0.0))
+        for values, what, most in ((phi, "positions", 1e-6), (rate, "speeds", 1e-6 * speed)):
+            if np.max(np.abs(values), initial=0.0) > most:
+                worst = max(by_element(self, values).items(), key=lambda item: item[1])
+                raise InputError(
+                    f"the loops are open at these {what} ({worst[0]!r}: {worst[1]:.3g}): loads there mean nothing. Use "
+                    "s.start.q and s.start.v, a state of a run, or s.assemble(q, v)"
+                )
+
     def _loaded(self, name: str) -> int:
         """What carries a load, as the loads entry counts them: a body for its joint, n + k for pair k of a loop."""
         pairs: dict[str, int] = {}
         for row, pair in zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True):
             if pair >= 0:
                 pairs.setdefault(row.element, len(self.bodies) + 1 + int(pair))
+        if name not in pairs and name not in self._joint_of:
+            raise InputError(f"nothing that carries a load is called {name!r}; there are: {', '.join(self.loaded_names)}")
         return pairs[name] if name in pairs else self._joint(name)
 
     def _determined(self, q: Any, t: float, turn: np.ndarray, numbers: list[int]) -> np.ndarray:

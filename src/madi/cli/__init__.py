@@ -131,6 +131,9 @@ def main() -> None:
     except MadiError as error:
         print(f"madi: {error}", file=sys.stderr)
         raise SystemExit(1) from None
+    except OSError as error:
+        print(f"madi: {error}", file=sys.stderr)
+        raise SystemExit(1) from None
     except KeyboardInterrupt:
         print("madi: stopped", file=sys.stderr)
         raise SystemExit(1) from None

@@ -6,7 +6,7 @@ pulled down by both spans, and one in a hole is carried: the track bridges. Wher
 that line, the belt is pushed up at a few places along it, with stiffness and damping per place, and hands the force on to
 the two wheels by the lever rule: obstacles are felt before a wheel reaches them. Pads, pin friction, slip, sprocket torque
 and the track's own inertia are left out; the return run is one more span without a road.
-Potential: of the tension and of the support; dissipated: the damper of the support.
+Potential: of the tension and of the support; dissipated: the damper of the support, net of what a slope at speed puts in.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def apply(model, work, e):
         bx, by, bz = bx + q * n * u0, by + q * n * u1, bz + q * n * u2
         potential = potential + where(touching, 0.5 * elastic * depth, 0.0)
         power = power + n * rise
-        lost = lost + (n - elastic) * rate
+        lost = lost + (n - elastic) * rate - n * slope * forward
     carry(model, work, a, s, ax, ay, az)
     carry(model, work, b, s + 3, bx, by, bz)
     account(work, e, tension, potential, power, lost)

@@ -3,8 +3,8 @@
 The wheel is a disc of radius r around a point of its body. Under it the road is felt at a few places s_k within the disc,
 and the highest counts (a rigid disc laid on the profile):  h = max_k (h(x + s_k) + sqrt(r^2 - s_k^2) - r);  one place is the
 road right below. With the deflection d = h + r - z and its rate: f = k d + c d', upwards, zero when the wheel is off or when
-the damper would pull. Potential k d^2 / 2; dissipated: what the force does beyond it. No forces along or across the road.
-A moving profile under a wheel at speed does work: power balances where the road is level.
+the damper would pull. Potential k d^2 / 2. No forces along or across the road; so a slope under a wheel at speed puts energy
+in, and what is reported as dissipated is net of it: then energy balances on any road.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def apply(model, work, e):
     f0, f1, f2 = from_ground(work, model.frame[i], f * p[s + 10], f * p[s + 11], f * p[s + 12])
     x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
     add_force(work, i, x, y, z, f0, f1, f2)
-    account(work, e, f, where(touching, 0.5 * elastic * depth, 0.0), f * rise, (f - elastic) * rate)
+    account(work, e, f, where(touching, 0.5 * elastic * depth, 0.0), f * rise, (f - elastic) * rate - f * slope * forward)
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[float]:

@@ -140,8 +140,8 @@ def assemble(
     frozen, model = system.frozen, system.layout.arrays
     if isinstance(branch, bool) or not isinstance(branch, int) or branch < 0:
         raise InputError(f"branch={branch!r}: give 0 (the nearest), 1, 2, ...")
-    named = _pinned(system, pin or ()) | _pinned(system, q0 if isinstance(q0, dict) else ())
-    named_v = _pinned(system, v0 if isinstance(v0, dict) else ())
+    named = _pinned(system, () if pin is None else pin, "pin") | _pinned(system, q0 if isinstance(q0, dict) else (), "q0")
+    named_v = _pinned(system, v0 if isinstance(v0, dict) else (), "v0")
     goal = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
     speed = system._vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0").copy()
     driven = model.drive != -1
@@ -189,15 +189,19 @@ def start_vector(given: Any, names: list[str], default: np.ndarray, what: str) -
     return default
 
 
-def _pinned(system: System, pin: Iterable[str]) -> np.ndarray:
+def _pinned(system: System, pin: Iterable[str], what: str) -> np.ndarray:
+    """Columns of the coordinates named."""
     flags = np.zeros(system.nv, dtype=bool)
+    if not isinstance(pin, Iterable):
+        raise InputError(f"{what}={pin!r}: give a list of coordinates")
     for name in [pin] if isinstance(pin, str) else pin:
         joint = str(name).split(".")[0]
         found = [c for c, speed in enumerate(system.speeds) if speed == name] or [
             c for c, speed in enumerate(system.speeds) if speed.split(".")[0] == joint
         ]  # one coordinate of a rotation pins all of it
         if not found:
-            raise InputError(f"pin: there is no coordinate {name!r}; there are: {', '.join(system.speeds)}")
+            cut = f" ({joint!r} closes a loop and was cut: cut=False there keeps it)" if joint in system.cut_joints else ""
+            raise InputError(f"{what}: there is no coordinate {name!r}{cut}; there are: {', '.join(system.speeds)}")
         flags[found] = True
     return flags
 
@@ -282,7 +286,7 @@ def _cannot_close(
     """The message, and the nearest state: closed if letting go of what is held closes it."""
     phi, _, _ = closer.evaluate(q)
     parts = ", ".join(f"{name} {size:.3g}" for name, size in by_element(system, phi).items())
-    text = f"model {system.name!r}: the loops cannot be closed at t = {t:g} s. Open (m or rad), by cut joint: {parts}. "
+    text = f"model {system.name!r}: the loops cannot be closed at t = {t:g} s. Open (m or rad): {parts}. "
     free, size = closer.close(q.copy(), np.zeros(len(held), dtype=bool))
     if size <= CLOSED and held.any():
         moved = np.empty(len(held))

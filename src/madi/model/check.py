@@ -145,6 +145,8 @@ def _joints(model: Model) -> Iterator[Finding]:
             yield Finding(where, f"connects {ends[0]!r} with itself", "A joint needs two different bodies")
         elif all(isinstance(end, str) and end in known for end in ends):
             pairs.setdefault(frozenset(map(str, ends)), []).append(joint)
+        if joint.cut not in (None, True, False):
+            yield Finding(where, f"cut={joint.cut!r} is none of None, True, False", "True forces its cut, False forbids it")
         if joint.at is None:
             if KINDS[joint.kind].nv not in (0, 6):
                 yield Finding(where, "has no point", "Give at=(x, y, z), global, in the reference pose")
@@ -418,9 +420,9 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
             yield Finding(
                 f"joint {joint.name!r}", f"a {joint.kind} joint beside other joints constrains nothing", "Leave it out"
             )
-        elif joint.q0 is not None and not any(drive.coordinate == joint.name for drive in model.drives):
+        elif (joint.q0 is not None or joint.v0 is not None) and not any(d.coordinate == joint.name for d in model.drives):
             yield Finding(
-                f"joint {joint.name!r}", "it closes a loop and has no coordinate that could start at q0",
+                f"joint {joint.name!r}", "it closes a loop and has no coordinate that could start at q0 or v0",
                 "Give another joint of the loop its start, or have another one cut",
             )  # fmt: skip
     kept = [joint.name for joint in tree.cuts if joint.cut is False]
@@ -451,6 +453,30 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
+def _gear(model: Model, where: str, c: Any) -> Iterator[Finding]:
+    """Gears: radii > 0, on revolute joints about parallel axes of one carrier."""
+    radii = numbers(c.parameters["radii"], 2)
+    if radii is None or np.any(radii <= 0):
+        yield Finding(where, f"radii {c.parameters['radii']!r} are not two numbers > 0", "Give radii or numbers of teeth")
+    joints = [j for end in (c.a, c.b) for j in model.joints if j.name == str(joint_name(end))]
+    if len(joints) != 2:
+        return
+    if any(joint.kind != "revolute" for joint in joints):
+        yield Finding(where, "gears sit on revolute joints", "For a slide use m.rack(...) or m.coupler(...)")
+        return
+    ends = [{body_name(joint.parent), body_name(joint.child)} for joint in joints]
+    if not ends[0] & ends[1]:
+        yield Finding(
+            where, f"joints {joints[0].name!r} and {joints[1].name!r} have no body in common: gears turn on one carrier",
+            "Draw both wheels' joints on the carrier (for a planet: sun and ring on the planet carrier)",
+        )  # fmt: skip
+    a, b = (numbers(joint.axes[0], 3) if joint.axes else None for joint in joints)
+    if a is None or b is None:
+        return
+    if np.linalg.norm(np.cross(a, b)) > 1e-9 * np.linalg.norm(a) * np.linalg.norm(b) or np.dot(a, b) < 0:
+        yield Finding(where, "the axes of its joints do not point one way", "Turn one of them, or use m.coupler(...)")
+
+
 def _constraints(model: Model) -> Iterator[Finding]:
     known = _known_bodies(model)
     for c in model.constraints:
@@ -460,6 +486,9 @@ def _constraints(model: Model) -> Iterator[Finding]:
                 yield from _coordinate(model, where, joint_name(end))
             if str(joint_name(c.a)) == str(joint_name(c.b)):
                 yield Finding(where, f"couples {joint_name(c.a)!r} with itself", "Name two different coordinates")
+            if "radii" in c.parameters:
+                yield from _gear(model, where, c)
+                continue
             for what in ("ratio", "offset"):
                 number = numbers(c.parameters[what])
                 if number is None or number.shape != ():

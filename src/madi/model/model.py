@@ -226,12 +226,10 @@ class Model:
         return self._constraint("coupler", name, a, b, ratio=ratio, offset=offset)
 
     def gear(self, name: str, a: Any, b: Any, radii: tuple[float, float], internal: bool = False) -> Constraint:
-        """Gears (radii or teeth) on two joints with parallel axes: radius_a q_a = -radius_b q_b; internal: the same way."""
-        try:
-            ratio = float(radii[1]) / float(radii[0])
-        except (TypeError, ValueError, ZeroDivisionError, IndexError):
-            ratio = float("nan")
-        return self._constraint("coupler", name, a, b, ratio=ratio if internal else -ratio, offset=0.0)
+        """Gears (radii or teeth) on two revolute joints with parallel axes on one body, their carrier (the ground, or a
+        planet carrier): radius_a q_a = -radius_b q_b; internal: the same way. The teeth press as a couple: bearings are
+        not loaded by them."""
+        return self._constraint("coupler", name, a, b, ratio=_ratio(radii, internal), offset=0.0, radii=radii)
 
     def rack(self, name: str, rack: Any, pinion: Any, radius: float, offset: float = 0.0) -> Constraint:
         """Rack and pinion: the slide of joint `rack` is `radius` times the turn of joint `pinion`."""
@@ -274,6 +272,15 @@ class Model:
         from madi.system import System
 
         return System(self, frame=frame)
+
+
+def _ratio(radii: Any, internal: bool) -> float:
+    """radius_b / radius_a, negative for gears outside each other; NaN where radii are none (check.py tells)."""
+    try:
+        ratio = float(radii[1]) / float(radii[0])
+    except (TypeError, ValueError, ZeroDivisionError, IndexError):
+        return float("nan")
+    return ratio if internal else -ratio
 
 
 def points(at: Any) -> tuple[Any, ...]:

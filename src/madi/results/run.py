@@ -31,7 +31,8 @@ class Run:
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A signal by name: a coordinate ("A"), a speed ("A.v"), an acceleration ("A.a"), a body's "arm.x", "arm.vz",
-        "arm.az", "arm.wx", a joint load "A.fx", "A.mz", a driving force "A.drive", or "kinetic", "potential", "energy"."""
+        "arm.az", "arm.wx", a joint load "A.fx", "A.mz", a driving force "A.drive", the value of a force
+        element by its name, or "kinetic", "potential", "energy"."""
         return self._signal(name)[0]
 
     def _signal(self, name: str) -> tuple[np.ndarray, str]:
@@ -62,7 +63,13 @@ class Run:
             variable, dim, axis = parts[part]
             if variable in data and element in data[dim].values:
                 return data[variable].sel({dim: element, "axis": axis}).values, data[variable].attrs["units"]
-        if part in parts and parts[part][1] == "joint":
+        if "force" in data.coords and name in data["force"].values:
+            return data["force_value"].sel(force=name).values, ""
+        if (
+            part in parts
+            and parts[part][1] == "joint"
+            and ("force" not in data.coords or element not in data["force"].values)
+        ):
             raise InputError(f"the load {name!r} was not recorded; ask for it: madi.simulate(..., reactions=[{element!r}])")
         raise InputError(
             f"there is no signal {name!r}. Coordinates: {', '.join(map(str, data['coordinate'].values[:12]))}; bodies: "

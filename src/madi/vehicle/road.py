@@ -7,6 +7,7 @@ Forces ask it for the height and slope under a point; the normal is (-slope, 1) 
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,11 +35,12 @@ class Road:
         return replace(self, features=(*self.features, *features))
 
     def half_round(self, at: float, radius: float) -> Road:
-        """A half-round bump whose middle is `at` metres along the way."""
+        """A half-round bump whose middle is `at` metres along the way; its edges are vertical (see `half_ellipse`)."""
         return self.half_ellipse(at, radius, radius)
 
     def half_ellipse(self, at: float, half_length: float, height: float) -> Road:
-        """Half an ellipse: `half_length` along the way, `height` up."""
+        """Half an ellipse: `half_length` along the way, `height` up. Its edges are vertical: a damped wheel that feels the
+        road at one point meets an impact there that depends on the step; give such wheels places=9 (a rolling disc)."""
         _positive("half_ellipse", half_length=half_length, height=height)
         _finite("half_ellipse", at=at)
         return self._with((ROUND, BOTH, float(at), float(half_length), float(height), 0.0))
@@ -47,7 +49,7 @@ class Road:
         """amplitude (1 - cos(2 pi (x - start) / wavelength)) / 2, as many whole waves as there are from `start` to `end`."""
         _positive("sine", wavelength=wavelength)
         _finite("sine", amplitude=amplitude, start=start)
-        if not end - start >= wavelength * (1 - 1e-9):
+        if not isinstance(end, numbers.Real) or not end - start >= wavelength * (1 - 1e-9):
             raise InputError(f"sine: from {start:g} to {end:g} m there is no whole wave of {wavelength:g} m")
         last = start + wavelength * np.floor((end - start) / wavelength + 1e-9) if np.isfinite(end) else 1e9
         return self._with((SINE, BOTH, float(start), float(last), float(amplitude), float(wavelength)))
@@ -68,6 +70,7 @@ class Road:
 
     def two_sided(self, shift: float) -> Road:
         """The same on both sides, the right side (negative y) `shift` metres later along the way."""
+        _finite("two_sided", shift=shift)
         if any(feature[1] != BOTH for feature in self.features):
             raise InputError("two_sided: this road has two sides already")
         left = [(kind, LEFT, *rest) for kind, _, *rest in self.features]
@@ -76,6 +79,11 @@ class Road:
             (f[0], f[1], f[2], f[3] + float(shift), *f[4:]) if f[0] == SINE else f for f in right
         ]  # a sine's end moves with its start
         return replace(self, features=(*left, *right))
+
+    def shortest(self) -> float | None:
+        """Length of the shortest bump or wave, m; None if there is none."""
+        lengths = [f[3] if f[0] == ROUND else 0.5 * f[5] for f in self.features if f[0] != KINK]
+        return min(lengths, default=None)
 
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Unit vectors forward and up."""
@@ -105,22 +113,26 @@ class Road:
 
 def flat(level: float = 0.0, forward: Any = (1.0, 0.0, 0.0), up: Any = (0.0, 0.0, 1.0)) -> Road:
     """Level ground: where every road begins. `madi.flat().half_round(at=20.8, radius=0.254)`."""
-    forward, up = tuple(map(float, forward)), tuple(map(float, up))
+    _finite("flat", level=level)
+    try:
+        forward, up = (tuple(float(x) for x in axis) for axis in (forward, up))
+        assert len(forward) == len(up) == 3
+    except (TypeError, ValueError, AssertionError):
+        raise InputError(f"flat: forward={forward!r}, up={up!r} must be three numbers each") from None
     if np.linalg.norm(np.cross(forward, up)) < 1e-9:
         raise InputError(f"flat: forward={forward} and up={up} are along one line")
-    _finite("flat", level=float(level))
     return Road((), float(level), forward, up)
 
 
 def _finite(what: str, **values: float) -> None:
     for name, value in values.items():
-        if not np.isfinite(value):
+        if not (isinstance(value, numbers.Real) and np.isfinite(float(value))):
             raise InputError(f"{what}: {name}={value!r} must be a finite number")
 
 
 def _positive(what: str, **values: float) -> None:
     for name, value in values.items():
-        if not (np.isfinite(value) and value > 0):
+        if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and value > 0):
             raise InputError(f"{what}: {name}={value!r} must be a number > 0")
 
 
