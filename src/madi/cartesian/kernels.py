@@ -15,16 +15,14 @@ from madi.kernel import atan2, floor, kernel, sqrt
 from madi.loops.kkt import (
     ACCELERATION,
     CAREFUL,
-    CLOSENESS,
-    DEFICIENT,
     EPSILON,
     FACTORISATIONS,
     FAILED,
-    LOWEST,
     POSITION,
     VALID,
     VELOCITY,
     eliminate,
+    remark,
     solve,
 )
 from madi.signals.tape import drive_signals, force_signals
@@ -736,10 +734,7 @@ def close(model, work, element, forces, t, q, v, x, out):
             deficient += 1.0
         elif ratio < near:
             near = ratio
-    work.tally[DEFICIENT] = deficient
-    work.tally[CLOSENESS] = near
-    work.tally[LOWEST] = min(work.tally[LOWEST], near)
-    work.tally[CAREFUL] = 1.0 if deficient > 0.0 or near < 2e-3 else 0.0
+    remark(work.tally, deficient, near)
     for k in range(7 * model.n):
         out[k] = work.a[k]
 

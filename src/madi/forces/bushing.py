@@ -16,8 +16,8 @@ from madi.dynamics.kinematics import from_ground
 from madi.forces.frames import add_torque, axis, spin
 from madi.forces.kind import ForceKind, add_force, point_state
 from madi.forces.line import account
-from madi.kernel import atan2, cos, kernel, sin, sqrt, where
-from madi.spatial.rotation import SMALL, frame_with_z
+from madi.kernel import atan2, kernel, sqrt, where
+from madi.spatial.rotation import frame_with_z, rate_factor
 
 KIND = ForceKind(
     "bushing",
@@ -42,12 +42,7 @@ def rotation_vector(m00, m01, m02, m10, m11, m12, m20, m21, m22):
 @kernel
 def transposed_rate(t0, t1, t2, y0, y1, y2):
     """T^T y with theta' = T w: y - theta x y / 2 + c theta x (theta x y) (spatial/rotation.py)."""
-    s = t0 * t0 + t1 * t1 + t2 * t2
-    small = s < SMALL
-    safe = where(small, 1.0, s)
-    angle = sqrt(safe)
-    series = 1.0 / 12.0 + s * (1.0 / 720.0 + s / 30240.0)
-    c = where(small, series, 1.0 / safe - 0.5 * (1.0 + cos(angle)) / (angle * sin(angle)))
+    c = rate_factor(t0 * t0 + t1 * t1 + t2 * t2)
     a0, a1, a2 = t1 * y2 - t2 * y1, t2 * y0 - t0 * y2, t0 * y1 - t1 * y0
     return (
         y0 - 0.5 * a0 + c * (t1 * a2 - t2 * a1),

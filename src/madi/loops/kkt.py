@@ -14,6 +14,7 @@ from madi.spatial.algebra import dot6
 
 EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
 PROXIMAL = 1  # steps after the first solution; each gains the factor eps on a regular mechanism
+NEAR = 2e-3  # pivot ratio below which the rows are no longer safely independent
 # work.tally
 FEEDBACK_RATE, FEEDBACK_POSITION, SOFTNESS, EXTRA, VALID = range(5)
 FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED = range(5, 10)
@@ -21,6 +22,15 @@ DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(10, 16)
 NOTED = 16  # how many singular positions were noted; then two steps' times and roots of CLOSENESS, then their times
 ROOM = 75
 TALLY = NOTED + 5 + ROOM
+
+
+@kernel
+def remark(tally, deficient, near):
+    """What the pivots say: how many rows depend on others, and how near the others are to it."""
+    tally[DEFICIENT] = deficient
+    tally[CLOSENESS] = near
+    tally[LOWEST] = min(tally[LOWEST], near)
+    tally[CAREFUL] = 1.0 if deficient > 0.0 or near < NEAR else 0.0
 
 
 @kernel

@@ -21,16 +21,16 @@ from madi.loops.kkt import (
     ACCELERATION,
     CAREFUL,
     CLOSENESS,
-    DEFICIENT,
     EPSILON,
     FAILED,
-    LOWEST,
+    NEAR,
     POSITION,
     VALID,
     VELOCITY,
     coefficients,
     factorise,
     hand_out,
+    remark,
     residual,
     right_hand_side,
     solve,
@@ -42,7 +42,6 @@ MOST = 30  # iterations of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained
 VELOCITY_TINY, VELOCITY_GOOD = 2e-12, 5e-10
 NAN = float("nan")
-NEAR = 2e-3  # pivot ratio below which the rows are no longer safely independent
 CHEAP = 6  # products of a factorisation against those of a solution
 SLOW = 0.2  # a step that leaves more than this is no longer worth its matrix
 
@@ -213,10 +212,7 @@ def look_at_pivots(model, work):
                 deficient += 1.0
             elif ratio < near:
                 near = ratio
-    work.tally[DEFICIENT] = deficient
-    work.tally[CLOSENESS] = near
-    work.tally[LOWEST] = min(work.tally[LOWEST], near)
-    work.tally[CAREFUL] = 1.0 if deficient > 0.0 or near < NEAR else 0.0
+    remark(work.tally, deficient, near)
 
 
 @kernel

@@ -73,17 +73,19 @@ def quaternion_log(w, x, y, z):
 
 
 @kernel
-def rotation_rate(x, y, z, wx, wy, wz):
-    """theta' at theta = (x, y, z) for the angular velocity w in the child's axes (equation on top)."""
-    s = x * x + y * y + z * z
+def rate_factor(s):
+    """c of the equation on top, for s = |theta|^2."""
     small = s < SMALL
     safe = where(small, 1.0, s)
     angle = sqrt(safe)
-    c = where(
-        small,
-        1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s / 1209600.0)),
-        1.0 / safe - 0.5 * (1.0 + cos(angle)) / (angle * sin(angle)),
-    )
+    series = 1.0 / 12.0 + s * (1.0 / 720.0 + s * (1.0 / 30240.0 + s / 1209600.0))
+    return where(small, series, 1.0 / safe - 0.5 * (1.0 + cos(angle)) / (angle * sin(angle)))
+
+
+@kernel
+def rotation_rate(x, y, z, wx, wy, wz):
+    """theta' at theta = (x, y, z) for the angular velocity w in the child's axes (equation on top)."""
+    c = rate_factor(x * x + y * y + z * z)
     ax, ay, az = y * wz - z * wy, z * wx - x * wz, x * wy - y * wx
     return (
         wx + 0.5 * ax + c * (y * az - z * ay),
