@@ -94,19 +94,22 @@ def simulate(
     outputs = _times(times, span, step, chosen)
     atol = 0.01 * number(rtol, "rtol") if atol is None else atol
     if formulation == "cartesian":
-        options = (rtol, atol, max_step, first_step, step, order, span)
-        return _cartesian(model, system, chosen, outputs, engine, reactions, (q0, v0), progress, options)
-    if formulation not in (None, "auto", *FORMULATIONS):
+        system = _for_cartesian(model, system, engine)
+    elif formulation not in (None, "auto", *FORMULATIONS):
         raise InputError(f"formulation={formulation!r}: choose one of {', '.join(FORMULATIONS)}, cartesian")
-    form = system.formulation(formulation)
-    start = _assembled(system, q0, v0)
+    start, joints = _assembled(system, q0, v0), list(dict.fromkeys(reactions))
     max_step = _over_bumps(system, start, chosen) if max_step is None else max_step
-    solver = Solver(
-        system, chosen, outputs, _engine(system, engine, form, span, step, loops), form, list(dict.fromkeys(reactions)),
-        loops, feedback,
-    )  # fmt: skip
+    solver: Solver | CartesianSolver
+    if formulation == "cartesian":
+        from madi.solver_cartesian import CartesianSolver
+
+        solver = CartesianSolver(model, system, chosen, outputs, engine, start, joints)  # type: ignore[arg-type]
+    else:
+        form = system.formulation(formulation)
+        machine = _engine(system, engine, form, span, step, loops)
+        solver = Solver(system, chosen, outputs, machine, form, joints, loops, feedback)
+        solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, order, span)
-    solver.start(*start)
     return _run(solver, progress)
 
 
@@ -125,22 +128,13 @@ def _run(solver: Solver | CartesianSolver, progress: bool | None) -> Run:
     return run
 
 
-def _cartesian(model: Model | System, system: System, method: Method, times: np.ndarray, engine: str,
-               reactions: Sequence[str], start: tuple[Any, Any], progress: bool | None,
-               options: tuple[Any, ...]) -> Run:  # fmt: skip
-    """The same run in absolute coordinates, from the same assembled start."""
-    from madi.solver_cartesian import CartesianSolver
-
+def _for_cartesian(model: Model | System, system: System, engine: str) -> System:
+    """The system whose names and force elements the Cartesian formulation uses: in the ground's frame."""
     if not isinstance(model, Model):
         raise InputError("formulation='cartesian': pass the Model, not the System; the tree has no part in it")
     if engine == "compiled":
         raise InputError("formulation='cartesian' has engine='jit' or 'plain': its equations are not traced")
-    ground = system if system.frame == "ground" or len(system.frozen.base_of_frame) == 1 else model.build(frame="ground")
-    solver = CartesianSolver(
-        model, ground, method, times, engine, _assembled(ground, *start), list(dict.fromkeys(reactions))
-    )
-    solver.options(*options)
-    return _run(solver, progress)
+    return system if len(system.frozen.base_of_frame) == 1 else model.build(frame="ground")
 
 
 def assemble(

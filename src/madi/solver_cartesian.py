@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from madi.results.run import Run
     from madi.system import System
 
+KEPT = "Outputs before it are in error.run."
 ENTRIES: dict[str, Callable[..., Any]] = {
     "forward": kernels.forward, "close": kernels.close, "report": kernels.report,
 }  # fmt: skip
@@ -181,13 +182,18 @@ class CartesianSolver(Integration):
 
     def explain(self, status: int) -> str:
         """Why the run stopped."""
+        for callback, _, _ in self.system.frozen.signals.callbacks:
+            if callback.error is not None:
+                error, callback.error = callback.error, None
+                told = f"the function of {callback.name} raised {type(error).__name__}: {error}"
+                return f"model {self.system.name!r} stopped at t = {float(self.state[0]):.6g} s: {told}. {KEPT}"
         t, failed = float(self.state[0]), self.made.work.tally[kkt.FAILED]
         what = (
             "the constraints cannot be met" if failed else "the state left the finite numbers, or the step fell to nothing"
         )
         return (
             f"model {self.system.name!r} (formulation='cartesian') stopped at t = {t:.6g} s: {what}. The default "
-            "formulation names the element. Outputs before it are in error.run."
+            f"formulation names the element. {KEPT}"
         )
 
     def explain_spoiled(self) -> str:

@@ -209,28 +209,22 @@ def _pinned(system: System, pin: Iterable[str], what: str) -> np.ndarray:
 def _position(closer: Closer, goal: np.ndarray, held: np.ndarray, from_drawing: bool) -> tuple[np.ndarray, float]:
     """On foot from the drawing; or, where that leads nowhere, straight from the goal."""
     if from_drawing and not held.all():
-        start = _with(closer.system, goal, reference_pose(closer.system), ~held)
+        start = _drawing(closer.system, goal, held)
         q, size = closer.walk(start, goal, held)
         if size <= CLOSED:
             return q, size
     return closer.close(goal.copy(), held)
 
 
-def reference_pose(system: System) -> np.ndarray:
-    """The coordinates of the drawing: zero, and no rotation."""
-    q = np.zeros(system.nq)
+def _drawing(system: System, goal: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Where the walk begins: held coordinates as drawn (zero, no rotation), the others already where they are wanted."""
+    drawn = np.zeros(system.nq)
     for _, at in system._quaternions:
-        q[at] = 1.0
-    return q
-
-
-def _with(system: System, goal: np.ndarray, start: np.ndarray, loose: np.ndarray) -> np.ndarray:
-    """The drawing; where it is not what the user gave, the loose coordinates as given."""
-    theta = np.empty(system.nv)
-    chart_point(system.layout.arrays, start, goal, theta)
-    theta[~loose] = 0.0
-    q = np.empty_like(start)
-    retract(system.layout.arrays, start, theta, q)
+        drawn[at] = 1.0
+    theta, q = np.empty(system.nv), np.empty(system.nq)
+    chart_point(system.layout.arrays, drawn, goal, theta)
+    theta[held] = 0.0
+    retract(system.layout.arrays, drawn, theta, q)
     return q
 
 

@@ -5,8 +5,9 @@
     acceleration:  M qdd + Phi_q^T lam = P,  Phi_q qdd = gamma,
 
 each by quasi-Newton steps (dq, mu) = K^-1 (0, -Phi) and so on, K the matrix that happens to be factored: the one of the
-last evaluation, a hair away. It is factored anew only when a step gains too little. Numbers are judged here, so this
-kernel is not traced.
+last evaluation, a hair away. It is factored anew when a step gains too little; for the acceleration at once where that is
+no dearer than the steps it saves (CHEAP); and where rows are redundant or nearly so (see `close`). Numbers are judged here,
+so this kernel is not traced.
 """
 
 from __future__ import annotations
