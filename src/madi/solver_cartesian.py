@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.cartesian import kernels
+from madi.cartesian import entries
 from madi.cartesian.build import Cartesian, cartesian
+from madi.cartesian.rows import COUPLER
 from madi.errors import InputError
 from madi.integrate.contract import LOOP, NEXT, Method
 from madi.integrate.record import RECORD_LOOPS, record_loops
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 KEPT = "Outputs before it are in error.run."
 ENTRIES: dict[str, Callable[..., Any]] = {
-    "forward": kernels.forward, "close": kernels.close, "report": kernels.report,
+    "forward": entries.forward, "close": entries.close, "report": entries.report,
 }  # fmt: skip
 
 # of each coordinate of a joint: whether it turns, and its axis: x, y, z of frame a, or (3) x of frame b
@@ -154,7 +155,7 @@ class CartesianSolver(Integration):
             a, b = int(arrays.link_a[link]), int(arrays.link_b[link])
             wrench, coupled = np.zeros((n, 6)), np.zeros((n, 6))
             for r, owner in enumerate(made.row_owner):
-                if int(arrays.row_kind[r]) == kernels.COUPLER:
+                if int(arrays.row_kind[r]) == COUPLER:
                     for side, other in ((0, arrays.row_link[r]), (1, arrays.row_other[r])):
                         coupled -= (gradient[:, r, side] * multipliers[:, [r]]) if other == link else 0.0
                 elif owner == name:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.cartesian import kernels
 from madi.cartesian.arrays import model_arrays, scratch
-from madi.cartesian.kernels import COUPLER, DISTANCE, DOT1, DOT2, MEASURE, POINT, SCREW
+from madi.cartesian.equations import masses
+from madi.cartesian.motion import UNIVERSAL, take
+from madi.cartesian.rows import COUPLER, DISTANCE, DOT1, DOT2, MEASURE, POINT, SCREW
+from madi.cartesian.rows import rows as evaluate_rows
 from madi.errors import InputError
 from madi.joints import KINDS
 from madi.loops.kkt import EPSILON
@@ -235,7 +237,7 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray) -> Car
     for k, link in enumerate(made.links):
         if link["q"] >= 0 and JOINTS_WITH_TURN.get(link["code"]) is not None:
             work.turn[k] = seen.q[0, link["q"] + JOINTS_WITH_TURN[link["code"]]]
-            if link["code"] == kernels.UNIVERSAL:
+            if link["code"] == UNIVERSAL:
                 work.turn2[k] = seen.q[0, link["q"] + 1]
     from madi.spatial.rotation import matrix_to_quaternion
 
@@ -314,9 +316,9 @@ def _regularise(made: Cartesian) -> None:
     """eps of the rows: a small part of the mean of Phi_q M^-1 Phi_q^T at the start."""
     model, work, n = made.arrays, made.work, len(made.names)
     with np.errstate(all="ignore"):
-        kernels.take(model, work, made.system.layout.arrays, made.forces, 0.0, made.q0, made.v0)
-        kernels.rows(model, work, made.forces)
-        kernels.masses(model, work)
+        take(model, work, made.system.layout.arrays, made.forces, 0.0, made.q0, made.v0)
+        evaluate_rows(model, work, made.forces)
+        masses(model, work)
     blocks = np.zeros((n, 7, 7))
     for i in range(n):
         blocks[i, :3, :3] = np.eye(3) * work.mass[i, 0]

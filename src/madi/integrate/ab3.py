@@ -45,6 +45,7 @@ def carried(model, q0, q, d, out, theta):
 
 def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps v and three times (q, derivative): now, one step ago, two steps ago."""
+    calls = (function, context, close, close_context, remarks)
     model = as_model(model)
     nq, nv = model.nq, model.nv
     n = 2 * nv
@@ -56,7 +57,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
     d1, q1, scratch = view1(buffer, 4 * n, n), view1(buffer, 5 * n, nq), view1(buffer, 5 * n + nq, nq + n)
     if count[STARTED] == 0:
         count[STARTED] = 1
-        derivative_here(function, context, model, state[TIME], q, v, d, scratch)
+        derivative_here(calls, model, state[TIME], q, v, d, scratch)
         count[EVALUATIONS] += 1
         first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
     while count[NEXT] < n_times:
@@ -66,14 +67,14 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         t, h = next_step(state, option, count[ACCEPTED])
         start_step(v, nv, x0)
         if count[ACCEPTED] < 2 or h < 0.999999 * option[FIXED_STEP]:
-            rk4_step(function, context, close, close_context, remarks, model, t, h, q, x0, d, x1, x, k, scratch)
+            rk4_step(calls, model, t, h, q, x0, d, x1, x, k, scratch)
             count[EVALUATIONS] += 3
         else:
             carried(model, q, q_1, d_1, x, k)
             carried(model, q, q_2, d_2, k, d1)
             for j in range(n):
                 x1[j] = x0[j] + h / 12.0 * (23.0 * d[j] - 16.0 * x[j] + 5.0 * k[j])
-        arrive(function, context, close, close_context, model, t + h, q, x1, q1, d1, scratch)
+        arrive(calls, model, t + h, q, x1, q1, d1, scratch)
         count[EVALUATIONS] += 1
         if not (all_finite(x1, n) and all_finite(d1, n)):
             return NOT_FINITE
@@ -85,7 +86,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         for j in range(n):
             d_2[j], d_1[j], d[j] = d_1[j], d[j], d1[j]
         count[ACCEPTED] += 1
-        note_step(close, remarks, t + h, h)
+        note_step(calls, t + h, h)
         state[TIME], state[STEP] = t + h, h
     return DONE
 

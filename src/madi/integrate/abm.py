@@ -163,6 +163,7 @@ def newton_outputs(model, times, n_times, count, t, h, q0, x0, F, nodes, m, poly
 
 def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v, the derivative, then POINTS times (t, q, derivative), newest first."""
+    calls = (function, context, close, close_context, remarks)
     model = as_model(model)
     nq, nv = model.nq, model.nv
     n = 2 * nv
@@ -180,32 +181,13 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
     fixed = option[FIXED_STEP] > 0.0
     if count[STARTED] == 0:
         count[STARTED] = 1
-        derivative_here(function, context, model, state[TIME], q, v, d, scratch)
+        derivative_here(calls, model, state[TIME], q, v, d, scratch)
         count[EVALUATIONS] += 1
         scales(model, q, v, scale)
         h = option[FIRST_STEP]
         if h <= 0.0 and not fixed:
             span = state[END] - state[TIME]
-            h = first_step(
-                function,
-                context,
-                close,
-                close_context,
-                remarks,
-                model,
-                state[TIME],
-                span,
-                q,
-                v,
-                d,
-                scale,
-                x,
-                x1,
-                scratch,
-                1.0,
-                rtol,
-                atol,
-            )
+            h = first_step(calls, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 1.0, rtol, atol)
             count[EVALUATIONS] += 1
         state[STEP] = min(h, option[MAX_STEP])
         count[ORDER] = max(1, int(option[WANTED_ORDER]) - 1) if fixed else 1
@@ -229,7 +211,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
             h = end - t
         start_step(v, nv, x0)
         if fixed and count[STORED] < order:
-            rk4_step(function, context, close, close_context, remarks, model, t, h, q, x0, d, x1, x, k_, scratch)
+            rk4_step(calls, model, t, h, q, x0, d, x1, x, k_, scratch)
             count[EVALUATIONS] += 3
             err, low, high = 0.0, 0.0, 0.0
         else:
@@ -243,7 +225,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
             for j in range(n):
                 x[j] = x0[j]
             newton_sum(F, n, nodes, min(order, stored), weights, h, x, view1(buffer, a + 60 + 2 * nq + n, POINTS * n))
-            derivative(function, context, close, close_context, remarks, model, t + h, q, x, view1(F, 0, n), scratch)
+            derivative(calls, model, t + h, q, x, view1(F, 0, n), scratch)
             count[EVALUATIONS] += 1
             nodes[0] = 1.0
             m = stored + 1
@@ -263,14 +245,14 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
                 return NOT_FINITE
             state[STEP] = 0.1 * h if close == 0 or remarks[LOWEST] >= SINGULAR else 0.7 * h
             count[REJECTED] += 1
-        elif not fixed and err > 1.0 and not leaps(close, remarks, h, err * rtol):
+        elif not fixed and err > 1.0 and not leaps(calls, h, err * rtol):
             count[REJECTED] += 1
             count[SINCE] = 0
             state[STEP] = h * min(0.7, max(0.2, (0.5 / err) ** (1.0 / (order + 1.0))))
             if order > 1 and low < err:
                 count[ORDER] = order - 1
         else:
-            arrive(function, context, close, close_context, model, t + h, q, x1, q1, d1, scratch)
+            arrive(calls, model, t + h, q, x1, q1, d1, scratch)
             count[EVALUATIONS] += 1
             if not (all_finite(x1, n) and all_finite(d1, n)):
                 return NOT_FINITE
@@ -285,7 +267,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
                 v[c] = x1[nv + c]
             for j in range(n):
                 d[j] = d1[j]
-            note_step(close, remarks, t + h, h)
+            note_step(calls, t + h, h)
             count[ACCEPTED] += 1
             state[TIME] = t + h if h < end - t else end
             remember(state, past, POINTS, state[TIME], q, d, nq, n)

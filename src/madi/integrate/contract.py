@@ -8,7 +8,8 @@ A method is a loop kernel with the arguments of `LOOP` (below): the system funct
 (0: there are none), their contexts, the loops' remarks (loops/kkt.py), the model, outputs, memory. It is resumable: it
 returns after `limit` steps (PAUSED), when all outputs are written (DONE), or with a failure, and everything it must
 remember is in `state` and `count`.
-Integrators are not traced: their kernels may branch on values.
+Integrators are not traced: their kernels may branch on values. Inside a loop the first five arguments go about as one,
+`calls` = (system function, its context, what closes loops, its context, the loops' remarks).
 Driven coordinates are prescribed inside the system function; what the integrator carries for them is not used.
 
     state  = t, step size, start, end, then whatever the method keeps
@@ -49,12 +50,13 @@ class Method:
 
 
 @kernel
-def derivative(function, context, close, close_context, remarks, model, t, q0, x, dx, scratch):
+def derivative(calls, model, t, q0, x, dx, scratch):
     """dx = x' at x = (theta, v) in the chart at q0. scratch: nq + nv numbers, the last nv zero (tau).
 
     Where the constraints are not safely independent (redundant, or near a singular position), accelerations off the
     closed states are not smooth: there the stage is closed first, and x is given up for it.
     """
+    function, context, close, close_context, remarks = calls
     nq, nv = model.nq, model.nv
     q, tau = view1(scratch, 0, nq), view1(scratch, nq, nv)
     theta, v = view1(x, 0, nv), view1(x, nv, nv)
@@ -67,8 +69,9 @@ def derivative(function, context, close, close_context, remarks, model, t, q0, x
 
 
 @kernel
-def derivative_here(function, context, model, t, q, v, dx, scratch):
+def derivative_here(calls, model, t, q, v, dx, scratch):
     """dx at the chart's own origin: theta' = v."""
+    function, context = calls[0], calls[1]
     nq, nv = model.nq, model.nv
     for c in range(nv):
         dx[c] = v[c]
@@ -76,17 +79,18 @@ def derivative_here(function, context, model, t, q, v, dx, scratch):
 
 
 @kernel
-def arrive(function, context, close, close_context, model, t, q0, x, q, dx, scratch):
+def arrive(calls, model, t, q0, x, q, dx, scratch):
     """The end of a step: q is q0 moved by theta of x = (theta, v), and dx = (v, v') there.
 
     With loops, q and v are first brought back to where the loops are closed, and theta follows; `close` gives the
     accelerations as well (loops/projection.py), or NaN where it fails.
     """
+    close, close_context = calls[2], calls[3]
     nq, nv = model.nq, model.nv
     theta, v = view1(x, 0, nv), view1(x, nv, nv)
     retract(model, q0, theta, q)
     if close == 0:
-        derivative_here(function, context, model, t, q, v, dx, scratch)
+        derivative_here(calls, model, t, q, v, dx, scratch)
         return
     call(close, t, q, v, view1(scratch, nq, nv), view1(dx, nv, nv), close_context)
     chart_point(model, q0, q, theta)
@@ -95,10 +99,11 @@ def arrive(function, context, close, close_context, model, t, q0, x, q, dx, scra
 
 
 @kernel
-def leaps(close, remarks, h, relative):
+def leaps(calls, h, relative):
     """Whether a step that misses its tolerance (by `relative`, its error against the size of the state) is taken all the
     same. In a singular position of the loops rounding is magnified beyond tight tolerances, and ever shorter steps only
     stay there longer; so steps there are not made much shorter than the last one outside. Leaps are counted."""
+    close, remarks = calls[2], calls[4]
     if close == 0 or remarks[LOWEST] >= SINGULAR:
         return False
     if h <= 0.05 * remarks[GOOD_STEP] or (h <= 0.6 * remarks[GOOD_STEP] and relative < 1e-6):
@@ -108,12 +113,13 @@ def leaps(close, remarks, h, relative):
 
 
 @kernel
-def note_step(close, remarks, t, h):
+def note_step(calls, t, h):
     """Remember the length of a step taken where the loops are regular, and look afresh; note singular positions.
 
     The smallest pivot is the square of something that passes zero straight, so its root is V-shaped where the mechanism
     passes a singular position; a minimum that does not lead to zero like a V is only a near miss.
     """
+    close, remarks = calls[2], calls[4]
     if close == 0:
         return
     if remarks[LOWEST] >= SINGULAR:
@@ -218,9 +224,7 @@ def scales(model, q, v, scale):
 
 
 @kernel
-def first_step(
-    function, context, close, close_context, remarks, model, t, span, q, v, d0, scale, x, dx, scratch, order, rtol, atol
-):
+def first_step(calls, model, t, span, q, v, d0, scale, x, dx, scratch, order, rtol, atol):
     """A first step from the sizes of x, x' and x'' (Hairer, Norsett, Wanner: Solving ODEs I, II.4)."""
     n = 2 * model.nv
     size, rate = 0.0, 0.0
@@ -234,7 +238,7 @@ def first_step(
     start_step(v, model.nv, x)
     for j in range(n):
         x[j] = x[j] + h * d0[j]
-    derivative(function, context, close, close_context, remarks, model, t + h, q, x, dx, scratch)
+    derivative(calls, model, t + h, q, x, dx, scratch)
     curve = 0.0
     for j in range(n):
         w = 1.0 / (atol + rtol * scale[j])

@@ -86,6 +86,7 @@ def dense_outputs(model, times, n_times, count, t, h, q0, x0, x1, k, Q, V, scrat
 
 def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v, the derivative at the present point, and the last error."""
+    calls = (function, context, close, close_context, remarks)
     model = as_model(model)
     nq, nv = model.nq, model.nv
     n = 2 * nv
@@ -97,31 +98,12 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
     rtol, atol = option[RTOL], option[ATOL]
     if count[STARTED] == 0:
         count[STARTED] = 1
-        derivative_here(function, context, model, state[TIME], q, v, d, scratch)
+        derivative_here(calls, model, state[TIME], q, v, d, scratch)
         scales(model, q, v, scale)
         span = state[END] - state[TIME]
         h = option[FIRST_STEP]
         if h <= 0.0:
-            h = first_step(
-                function,
-                context,
-                close,
-                close_context,
-                remarks,
-                model,
-                state[TIME],
-                span,
-                q,
-                v,
-                d,
-                scale,
-                x,
-                x1,
-                scratch,
-                4.0,
-                rtol,
-                atol,
-            )
+            h = first_step(calls, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 4.0, rtol, atol)
         count[EVALUATIONS] += 2
         state[STEP] = min(h, option[MAX_STEP])
         state[4] = 1e-4
@@ -147,13 +129,11 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
                     total += A[i, m] * k[m * n + j]
                 x[j] = x0[j] + h * total
             if i < 6:
-                derivative(
-                    function, context, close, close_context, remarks, model, t + C[i] * h, q, x, view1(k, i * n, n), scratch
-                )
+                derivative(calls, model, t + C[i] * h, q, x, view1(k, i * n, n), scratch)
         for j in range(n):
             x1[j] = x[j]
         k6 = view1(k, 6 * n, n)
-        arrive(function, context, close, close_context, model, t + h, q, x1, q1, k6, scratch)
+        arrive(calls, model, t + h, q, x1, q1, k6, scratch)
         chart_rate(model, x1, view1(x1, nv, nv), k6)
         count[EVALUATIONS] += 6
         scales(model, q, v, scale)
@@ -171,8 +151,8 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
                 return NOT_FINITE
             state[STEP] = 0.1 * h if close == 0 or remarks[LOWEST] >= SINGULAR else 0.7 * h
             count[REJECTED] += 1
-        elif err <= 1.0 or leaps(close, remarks, h, err * rtol):
-            note_step(close, remarks, t + h, h)
+        elif err <= 1.0 or leaps(calls, h, err * rtol):
+            note_step(calls, t + h, h)
             dense_outputs(model, times, n_times, count, t, h, q, x0, x1, k, Q, V, view1(buffer, 10 * n, n + nq))
             # PI control
             factor = 0.9 * max(err, 1e-10) ** -0.17 * state[4] ** 0.04

@@ -29,21 +29,21 @@ from madi.kernel import as_model, kernel, view1
 
 
 @kernel
-def rk4_step(function, context, close, close_context, remarks, model, t, h, q0, x0, k1, x1, x, k, scratch):
+def rk4_step(calls, model, t, h, q0, x0, k1, x1, x, k, scratch):
     """x1 from x0 and its derivative k1; x and k are scratch."""
     n = 2 * model.nv
     for j in range(n):
         x[j] = x0[j] + 0.5 * h * k1[j]
         x1[j] = x0[j] + h / 6.0 * k1[j]
-    derivative(function, context, close, close_context, remarks, model, t + 0.5 * h, q0, x, k, scratch)
+    derivative(calls, model, t + 0.5 * h, q0, x, k, scratch)
     for j in range(n):
         x[j] = x0[j] + 0.5 * h * k[j]
         x1[j] = x1[j] + h / 3.0 * k[j]
-    derivative(function, context, close, close_context, remarks, model, t + 0.5 * h, q0, x, k, scratch)
+    derivative(calls, model, t + 0.5 * h, q0, x, k, scratch)
     for j in range(n):
         x[j] = x0[j] + h * k[j]
         x1[j] = x1[j] + h / 3.0 * k[j]
-    derivative(function, context, close, close_context, remarks, model, t + h, q0, x, k, scratch)
+    derivative(calls, model, t + h, q0, x, k, scratch)
     for j in range(n):
         x1[j] = x1[j] + h / 6.0 * k[j]
 
@@ -59,6 +59,7 @@ def next_step(state, option, accepted):
 
 def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v and the derivative at the present point."""
+    calls = (function, context, close, close_context, remarks)
     model = as_model(model)
     nq, nv = model.nq, model.nv
     n = 2 * nv
@@ -68,7 +69,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
     d1, q1, scratch = view1(buffer, 4 * n, n), view1(buffer, 5 * n, nq), view1(buffer, 5 * n + nq, nq + n)
     if count[STARTED] == 0:
         count[STARTED] = 1
-        derivative_here(function, context, model, state[TIME], q, v, d, scratch)
+        derivative_here(calls, model, state[TIME], q, v, d, scratch)
         count[EVALUATIONS] += 1
         first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
     while count[NEXT] < n_times:
@@ -77,8 +78,8 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         limit -= 1
         t, h = next_step(state, option, count[ACCEPTED])
         start_step(v, nv, x0)
-        rk4_step(function, context, close, close_context, remarks, model, t, h, q, x0, d, x1, x, k, scratch)
-        arrive(function, context, close, close_context, model, t + h, q, x1, q1, d1, scratch)
+        rk4_step(calls, model, t, h, q, x0, d, x1, x, k, scratch)
+        arrive(calls, model, t + h, q, x1, q1, d1, scratch)
         count[EVALUATIONS] += 4
         if not (all_finite(x1, n) and all_finite(d1, n)):
             return NOT_FINITE
@@ -90,7 +91,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         for j in range(n):
             d[j] = d1[j]
         count[ACCEPTED] += 1
-        note_step(close, remarks, t + h, h)
+        note_step(calls, t + h, h)
         state[TIME], state[STEP] = t + h, h
     return DONE
 

@@ -1,0 +1,160 @@
+"""What a run asks for: accelerations, the projection onto the constraints, and what results are made of."""
+
+from __future__ import annotations
+
+from madi.cartesian.equations import accelerations, factorise, masses
+from madi.cartesian.loads import apply
+from madi.cartesian.motion import bodies, joint_state, local_spin, normalise, take
+from madi.cartesian.rows import rows
+from madi.kernel import kernel
+from madi.loops.kkt import CAREFUL, EPSILON, FAILED, POSITION, VALID, VELOCITY, remark, solve
+
+NAN = float("nan")
+
+
+@kernel
+def forward(model, work, element, forces, t, q, v, x, out):
+    """Accelerations r'', p'' of all bodies."""
+    take(model, work, element, forces, t, q, v)
+    apply(model, work, element, forces, t)
+    rows(model, work, forces)
+    masses(model, work)
+    factorise(model, work)
+    accelerations(model, work, True)
+    for k in range(7 * model.n):
+        out[k] = work.a[k]
+
+
+@kernel
+def largest(values, n):
+    """Largest size among n values; NaN if one is."""
+    size = 0.0
+    for r in range(n):
+        if not abs(values[r]) <= size:
+            size = abs(values[r])
+    return size
+
+
+@kernel
+def correct(model, work, values, of):
+    """of += the least change, by mass, that takes `values` off the rows."""
+    x = work.unknown
+    for k in range(model.nu):
+        x[k] = 0.0
+    for r in range(model.nr):
+        x[model.row_place[r]] = -values[r]
+    solve(model, work.factor, x)
+    for k in range(7 * model.n):
+        of[k] = of[k] + x[model.q_place[k]]
+    normalise(model, work)
+    bodies(model, work)
+
+
+@kernel
+def settle(model, work, forces, level):
+    """Positions (level 0) or velocities (1) on the constraints; whether they are."""
+    tiny, good = (2e-13, 5e-11) if level == 0 else (2e-12, 5e-10)
+    rows(model, work, forces)
+    rounding = 1e-15 * largest(work.v, 7 * model.n) if level == 1 else 0.0
+    size = largest(work.phi if level == 0 else work.rate, model.nr)
+    for _ in range(40):
+        if size <= tiny + rounding:
+            return True
+        if work.tally[VALID] == 0.0:
+            masses(model, work)
+            factorise(model, work)
+        if level == 0:
+            correct(model, work, work.phi, work.q)
+            work.tally[POSITION] = work.tally[POSITION] + 1.0
+        else:
+            correct(model, work, work.rate, work.v)
+            work.tally[VELOCITY] = work.tally[VELOCITY] + 1.0
+        rows(model, work, forces)
+        now = largest(work.phi if level == 0 else work.rate, model.nr)
+        if not now < 0.2 * size:
+            if now <= good + 10.0 * rounding:
+                return True
+            if now != now:
+                return False
+            work.tally[VALID] = 0.0
+        size = now
+    return size <= good + 10.0 * rounding
+
+
+@kernel
+def close(model, work, element, forces, t, q, v, x, out):
+    """q, v onto the constraints (in place), and the accelerations there; NaN where that fails."""
+    take(model, work, element, forces, t, q, v)
+    work.tally[FAILED] = 0.0
+    if work.tally[CAREFUL] != 0.0:
+        work.tally[VALID] = 0.0
+    closed = settle(model, work, forces, 0)
+    if not closed:
+        work.tally[FAILED] = 1.0
+    else:
+        closed = settle(model, work, forces, 1)
+        if not closed:
+            work.tally[FAILED] = 2.0
+    if not closed:
+        for k in range(7 * model.n):
+            out[k] = NAN
+        return
+    for k in range(7 * model.n):
+        q[k], v[k] = work.q[k], work.v[k]
+    apply(model, work, element, forces, t)
+    masses(model, work)
+    fresh = work.tally[VALID] == 0.0
+    if fresh:
+        factorise(model, work)
+    accelerations(model, work, fresh)
+    deficient, near = 0.0, 1.0
+    for r in range(model.nr):
+        ratio = -EPSILON / (work.factor[model.row_place[r]] * model.row_value[r, 2])
+        if ratio < 1e-7:
+            deficient += 1.0
+        elif ratio < near:
+            near = ratio
+    remark(work.tally, deficient, near)
+    for k in range(7 * model.n):
+        out[k] = work.a[k]
+
+
+@kernel
+def report(model, work, element, forces, t, q, v, x, out):
+    """Everything a result records, for the accelerations x: joint coordinates, speeds, accelerations; of each body axes,
+    r, r', w, r'', w'; of each force element its four numbers; generalised forces on joint coordinates; of each row
+    (f, n) on body b of its link, and of a coupler's second link, by unit lam."""
+    take(model, work, element, forces, t, q, v)
+    for k in range(7 * model.n):
+        work.a[k] = x[k]
+    apply(model, work, element, forces, t)
+    rows(model, work, forces)
+    joint_state(model, work, forces, forces.q, forces.v, forces.acceleration)
+    at = 0
+    for j in range(element.nq):
+        out[at + j] = forces.q[j]
+    at += element.nq
+    for c in range(element.nv):
+        out[at + c], out[at + element.nv + c] = forces.v[c], forces.acceleration[c]
+    at += 2 * element.nv
+    for i in range(model.n):
+        e0, e1, e2 = local_spin(work, i, work.a, 7 * i)
+        for j in range(3):
+            for m in range(3):
+                out[at + 3 * j + m] = work.R[i, j, m]
+            out[at + 9 + j], out[at + 12 + j], out[at + 15 + j] = work.r[i, j], work.u[i, j], work.w[i, j]
+            out[at + 18 + j] = work.a[7 * i + j]
+            out[at + 21 + j] = work.R[i, j, 0] * e0 + work.R[i, j, 1] * e1 + work.R[i, j, 2] * e2
+        at += 24
+    for e in range(element.ne):
+        for j in range(4):
+            out[at + j] = forces.force[e, j]
+        at += 4
+    for c in range(element.nv):
+        out[at + c] = forces.tau[c]
+    at += element.nv
+    for r in range(model.nr):
+        for j in range(6):
+            out[at + j] = work.turning[r, 6 + j]
+            out[at + 6 + j] = work.turning[r, 18 + j]
+        at += 12
