@@ -20,6 +20,7 @@ from madi.forces import (
     joint_spring,
     joint_torque,
     spring_damper,
+    tire,
     torsion_bar,
     track,
     wheel,
@@ -28,7 +29,7 @@ from madi.forces.kind import ForceKind
 
 MODULES: tuple[ModuleType, ...] = (
     spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
-    hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track,
+    hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire,
 )  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
 BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

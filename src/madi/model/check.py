@@ -290,7 +290,7 @@ MAY_BE_NONE = ("free_length", "length", "axis")
 def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
     """The parameters of a force element, one by one."""
     for what, value in force.parameters.items():
-        missing = value is None and what in MAY_BE_NONE and (what, force.kind) != ("axis", "torsion_bar")
+        missing = value is None and what in MAY_BE_NONE and (force.kind == "bushing" or what != "axis")
         if what == "smooth" or missing:
             continue
         if what == "road":
@@ -326,7 +326,10 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
                 yield Finding(where, f"places {value!r} is not a small odd number", "1 feels the road right below, 9 a disc")
 
 
-NOT_NEGATIVE = ("damping", "free_length", "compression", "rebound", "support", "support_damping", "length")
+NOT_NEGATIVE = (
+    "damping", "free_length", "compression", "rebound", "support", "support_damping", "length", "slip_stiffness",
+    "cornering_stiffness", "friction", "rolling_resistance",
+)  # fmt: skip
 
 
 def _table(where: str, what: str, value: Any) -> Iterator[Finding]:

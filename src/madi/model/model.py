@@ -177,6 +177,18 @@ class Model:
             road=Road() if road is None else road,
         )  # fmt: skip
 
+    def tire(self, name: str, body: Any, at: Vector, axis: Vector, radius: float, stiffness: float, damping: float = 0.0,
+             slip_stiffness: float = 0.0, cornering_stiffness: float = 0.0, friction: float = 0.8,
+             rolling_resistance: float = 0.0, low_speed: float = 0.5, road: Road | None = None,
+             places: int = 1) -> Force:  # fmt: skip
+        """A tire: a wheel with forces along (N per unit of slip) and across (N/rad) within a friction circle. `at`: its
+        centre, `axis`: what it spins about. Below `low_speed` (m/s) slip turns into a viscous law: it can stand still."""
+        return self._force(
+            "tire", name, body, at=(at,), axis=axis, radius=radius, stiffness=stiffness, damping=damping,
+            slip_stiffness=slip_stiffness, cornering_stiffness=cornering_stiffness, friction=friction,
+            rolling_resistance=rolling_resistance, low_speed=low_speed, places=places, road=Road() if road is None else road,
+        )  # fmt: skip
+
     def track(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], radii: tuple[float, float], tension: float,
               stiffness: float = 0.0, length: float | None = None, support: float = 0.0, support_damping: float = 0.0,
               road: Road | None = None, places: int = 3) -> Force:  # fmt: skip
