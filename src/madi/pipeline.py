@@ -11,6 +11,7 @@ from madi.engines.entries import FORMULATIONS
 from madi.errors import InputError, RunError
 from madi.integrate import METHODS
 from madi.integrate.contract import DONE, Method
+from madi.integrate.structural import alpha_options, newmark_options
 from madi.loops.assemble import start_vector
 from madi.model.model import Model
 from madi.solver import Solver, number, positive
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LOOPS = ("projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte")
 CLOSING = ("projection", "augmented", "baumgarte")  # those that are there
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
+NEWTON_TOLERANCE = 1e-10  # of speeds, against the largest
+HALVE = 10  # times a step is halved before a run is given up
 PAYS_AFTER = 2_000_000  # evaluations times degrees of freedom after which compiling C for the model is worth the wait
 
 
@@ -43,6 +46,12 @@ def simulate(
     max_step: float | None = None,
     first_step: float | None = None,
     order: int = 4,
+    gamma: float | None = None,
+    beta: float | None = None,
+    spectral_radius: float | None = None,
+    alpha: float | None = None,
+    iterations: int | None = None,
+    jacobian: str | None = None,
     feedback: tuple[float, float] = (10.0, 10.0),
     reactions: Sequence[str] = (),
     q0: Any = None,
@@ -52,7 +61,11 @@ def simulate(
     """Simulate a model for `duration` seconds.
 
     `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step, first_step; "abm" with a step is
-    of fixed step and order). Default: "rk4" if a step is given, else "dopri". `atol` None: a hundredth of rtol.
+    of fixed step and order); implicit, for stiff models, "newmark" (`gamma`, `beta`) and "generalized-alpha"
+    (`spectral_radius`, or `alpha` for HHT), fixed step. Default: "rk4" if a step is given, else "dopri". `atol` None: a
+    hundredth of rtol.
+    `iterations` of Newton in an implicit step: None until it converges, or so many (real time). `jacobian`: when its matrix
+    is made, "iteration", "step", "slow" (when it converges slowly) or "once".
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
     `max_step` None: the whole duration; with bumps on a road, what meets them at the speed of the start.
     `reactions`: joints (and constraints) whose loads are recorded. `q0`, `v0`: the start, all numbers or {name: value};
@@ -90,6 +103,9 @@ def simulate(
         )
     step = None if step is None else positive(step, "step")
     chosen = _method(method, step)
+    if chosen.implicit and formulation == "cartesian":
+        raise InputError(f"method={chosen.name!r} works in joint coordinates; formulation='cartesian' has explicit methods")
+    own = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
     span = positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
     atol = 0.01 * number(rtol, "rtol") if atol is None else atol
@@ -110,6 +126,7 @@ def simulate(
         solver = Solver(system, chosen, outputs, machine, form, joints, loops, feedback)
         solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, order, span)
+    solver.option[6:] = own
     return _run(solver, progress)
 
 
@@ -197,6 +214,41 @@ def _method(name: str | None, step: float | None) -> Method:
     if step is not None and method.adaptive and not method.fixed_too:
         raise InputError(f"method={name!r} chooses its own steps: give rtol and atol, or max_step, instead of step")
     return method
+
+
+POLICIES = ("iteration", "step", "slow", "once")
+
+
+def implicit_options(
+    method: Method, gamma: float | None = None, beta: float | None = None, spectral_radius: float | None = None,
+    alpha: float | None = None, iterations: int | None = None, jacobian: str | None = None,
+) -> list[float]:  # fmt: skip
+    """What implicit methods are told beside tolerances and steps (integrate/structural.py), checked."""
+    given = {"gamma": gamma, "beta": beta, "spectral_radius": spectral_radius, "alpha": alpha, "iterations": iterations,
+             "jacobian": jacobian}  # fmt: skip
+    serves = {"newmark": ("gamma", "beta", "iterations", "jacobian"),
+              "generalized-alpha": ("spectral_radius", "alpha", "iterations", "jacobian")}.get(method.name, ())  # fmt: skip
+    for name, value in given.items():
+        if value is not None and name not in serves:
+            raise InputError(f"{name}={value!r}: method={method.name!r} has no such option")
+    if not serves:
+        return [0.0] * 10
+    limits = {"gamma": (0.5, 1.0), "beta": (1e-6, 1.0), "spectral_radius": (0.0, 1.0), "alpha": (0.0, 1.0 / 3.0)}
+    for name, (low, high) in limits.items():
+        if given[name] is not None and not low <= number(given[name], name) <= high:
+            raise InputError(f"{name}={given[name]!r}: give a number from {low:g} to {high:g}")
+    if spectral_radius is not None and alpha is not None:
+        raise InputError("give spectral_radius (generalized-alpha) or alpha (HHT), not both")
+    if iterations is not None and (not isinstance(iterations, int) or not 1 <= iterations <= 100):
+        raise InputError(f"iterations={iterations!r}: give a whole number from 1 on, or None to converge")
+    if jacobian is not None and jacobian not in POLICIES:
+        raise InputError(f"jacobian={jacobian!r}: choose one of {', '.join(POLICIES)}")
+    if method.name == "newmark":
+        scheme = newmark_options(0.5 if gamma is None else gamma, beta)
+    else:
+        scheme = alpha_options(0.8 if spectral_radius is None else spectral_radius, alpha)
+    policy = POLICIES.index(jacobian or ("slow" if iterations is None else "step"))
+    return [*scheme, float(iterations or 0), float(policy), NEWTON_TOLERANCE, 0.0 if iterations else HALVE, 0.0, 0.0]
 
 
 def _times(times: Any, span: float, step: float | None, method: Method) -> np.ndarray:

@@ -13,7 +13,9 @@ from madi.errors import InputError
 from madi.integrate.contract import (
     ACCEPTED,
     EVALUATIONS,
+    IMPLICIT,
     LOOP,
+    NEWTON_FAILED,
     NEXT,
     NOT_FINITE,
     PAUSED,
@@ -24,7 +26,9 @@ from madi.integrate.contract import (
     TIME,
     Method,
 )
+from madi.integrate.newton import make_plan
 from madi.integrate.record import RECORD, RECORD_LOADS, RECORD_LOOPS, record, record_loads, record_loops
+from madi.integrate.structural import HALVINGS, HISTORY, JACOBIANS, NEWTONS
 from madi.loops import kkt
 from madi.system import Observation, System
 
@@ -54,10 +58,14 @@ class Integration:
     def __init__(self, system: System, method: Method, times: np.ndarray, nq: int, nv: int):
         self.system, self.method, self.times = system, method, times
         self.Q, self.V = np.zeros(len(times) * nq), np.zeros(len(times) * nv)
-        self.state = np.zeros(method.state(nq, nv))
+        sizes: tuple[Any, ...] = (nq, nv)
+        if method.implicit:
+            self.plan = make_plan(system.residual_blocks[0], system.layout.arrays)
+            sizes = (nq, nv, system.n_constraints, self.plan)
+        self.state = np.zeros(method.state(*sizes))
         self.count = np.zeros(8, dtype=np.int64)
-        self.option = np.zeros(6)
-        self.buffer = np.zeros(method.buffer(nq, nv))
+        self.option = np.zeros(16)
+        self.buffer = np.zeros(method.buffer(*sizes))
         self.wall = 0.0
         self.spoiled: float | None = None  # first output time that is not finite
 
@@ -79,7 +87,7 @@ class Integration:
             raise InputError(f"order={order!r}: give 2 to 5 (the first points are of fourth order)")
         longest = span if max_step is None else positive(max_step, "max_step")
         first = 0.0 if first_step is None else positive(first_step, "first_step")
-        self.option[:] = rtol, atol, longest, first, order, step or 0.0
+        self.option[:6] = rtol, atol, longest, first, order, step or 0.0
         self.state[:4] = 0.0, 0.0, 0.0, float(self.times[-1]) if self.method.adaptive and not step else span
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
@@ -189,16 +197,19 @@ class Solver(Integration):
             from madi.engines.jit import make_beside
 
             entries = ["observe"] if self.engine.name == "jit" else []
-            if self.loops:  # the largest piece of all goes to the second process, first
+            if self.method.implicit:
+                make_beside([*entries, "residual"] if entries else [], [(self.method.loop, IMPLICIT), (record, RECORD)])
+            elif self.loops:  # the largest piece of all goes to the second process, first
                 make_beside(["close", *entries], [])
             else:
                 make_beside(entries, [(self.method.loop, LOOP), (record, RECORD)])
         function, context = self.engine.function(self.entry)
         if self.joints:  # made while the helper is at work
             self.closer.function("loads", self.request, self.loads_width)
-        loop = self.engine.loop(self.method.loop, LOOP)
+        loop = self.engine.loop(self.method.loop, IMPLICIT if self.method.implicit else LOOP)
+        arguments = self.implicit_arguments() if self.method.implicit else self.arguments()
         try:
-            return self.integrate(loop, (function, context, *self.arguments()), progress)
+            return self.integrate(loop, (function, context, *arguments), progress)
         finally:
             if self.loops:  # as the run left them: closing the outputs is not the run's
                 work = self.closer.work
@@ -209,6 +220,14 @@ class Solver(Integration):
         close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
         remarks = self.closer.work.tally if self.loops else np.zeros(kkt.TALLY)
         return (close, close_context, remarks, self.engine.model_argument, *self.memory())
+
+    def implicit_arguments(self) -> tuple[Any, ...]:
+        """The same for an implicit method: residual, Jacobian, a whole step in C, the plan."""
+        nothing = (0, np.zeros(2, dtype=np.int64))
+        trace = self.system.residual_blocks[1]
+        parts = nothing if trace is None else self.engine.program("jacobian", trace)
+        calls = (*self.engine.function("residual"), *parts, *nothing)
+        return (*calls, self.plan, self.engine.model_argument, *self.memory())
 
     def _close(self) -> tuple[Any, np.ndarray]:
         """What leaves residuals and multipliers in the closer's scratch: the projection, or where the method has none, the
@@ -249,6 +268,8 @@ class Solver(Integration):
             times, rows, found = times[:n].copy(), rows[:n], found[:n]
         loads = self._loads(times, A, n, found) if self.joints else None
         statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
+        if self.method.implicit:
+            statistics |= self._newton_statistics()
         if self.loops:
             statistics |= {"loops": self.loops, **loop_statistics(self.tally)}
             statistics["singular_times"] = singular_times(self.tally)
@@ -256,6 +277,13 @@ class Solver(Integration):
         if self.loops:  # options of this run are not the next one's
             self.closer.work.tally[:] = 0.0
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
+
+    def _newton_statistics(self) -> dict[str, Any]:
+        exact = self.system.residual_blocks[1] is not None
+        return {
+            "newton_iterations": int(self.count[NEWTONS]), "jacobians": int(self.count[JACOBIANS]),
+            "jacobian": "exact" if exact else "differences",
+        }  # fmt: skip
 
     def _loads(self, times: np.ndarray, A: np.ndarray, n: int, found: np.ndarray) -> np.ndarray:
         nq, nv, nr = self.system.nq, self.system.nv, len(self.system.frozen.rows)
@@ -293,8 +321,22 @@ class Solver(Integration):
                 f"{where}the step fell below what numbers can resolve ({self.state[STEP]:.2g} s). Something is very stiff "
                 f"or jumps there: look at forces and springs that act at this time, or loosen rtol and atol.{kept}"
             )
+        if status == NEWTON_FAILED:
+            return where + self._not_converged() + kept
         assert status == NOT_FINITE
         return where + runaway(self.system, q, v, bool(self.option[5])) + kept
+
+    def _not_converged(self) -> str:
+        """The last steps, and which equation is farthest from zero."""
+        rows = self.state[4 : 4 + 4 * HISTORY].reshape(HISTORY, 4)
+        place, size = self.state[4 + 4 * HISTORY : 6 + 4 * HISTORY]
+        names = [*(f"joint coordinate {name!r}" for name in self.system.speeds), *self.system.constraint_names]
+        told = "; ".join(f"t = {t:.6g}, step {h:.3g}: {int(k)} iterations, correction {c:.1e}" for t, h, k, c in rows if k)
+        return (
+            f"Newton's iterations do not converge, the step halved {int(self.option[HALVINGS])} times. Farthest from zero: "
+            f"{names[int(place)]} ({size:.3g} N, N m or m). Last steps: {told}. Use a smaller step, or look at what jumps "
+            "there: stops, contacts, friction."
+        )
 
     def _open_loops(self) -> str:
         """Which loops could not be closed, by name."""

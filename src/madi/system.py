@@ -318,6 +318,45 @@ class System:
         by_q, by_v, by_tau = self._traces[key](t, q, v, tau)
         return np.array(by_q), np.array(by_v), np.array(by_tau)
 
+    @cached_property
+    def residual_blocks(self) -> tuple[Any, Any]:
+        """(where the entries of the system Jacobian are, its trace). Without a trace, where users' functions stay in Python
+        or the model is very large, all entries, by differences."""
+        from madi.symbolic.jacobian import full_blocks, jacobian_function
+
+        found = None if self.frozen.signals.callbacks else jacobian_function(self.layout)
+        return found or (full_blocks(self.nv, self.n_constraints), None)
+
+    def residual(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
+        """R = M a + Phi_q^T lam - P: zero where the motion is right. Of a driven joint, how far `a` is from the drive's."""
+        x = self._trial(a, lam)
+        return self._evaluate("residual", q, v, x, t, engine)[: self.nv]
+
+    def _trial(self, a: Any, lam: Any) -> np.ndarray:
+        """x of the entry `residual`: theta = 0, accelerations, multipliers."""
+        parts = [np.zeros(self.nv), self._vector(a, self.nv, "a"), self._vector(lam, self.n_constraints, "lam")]
+        return np.concatenate(parts)
+
+    def system_jacobian(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0) -> SystemJacobian:
+        """Derivatives of the residual R = M a + Phi_q^T lam - P, and Phi_q; exact from the trace.
+
+        By q means along the speeds (see `derivatives`). `.exact` is False where users' functions stay in Python, or the
+        model is too large to trace: then by central differences.
+        """
+        from madi.integrate.newton import differences
+
+        blocks, trace = self.residual_blocks
+        q, v, x = self._coordinates(q), self._vector(v, self.nv, "v").copy(), self._trial(a, lam)
+        values = np.zeros(sum(blocks.sizes))
+        if trace is not None:
+            values[:] = np.asarray(trace(t, q, v, x)).reshape(-1)
+        else:
+            function, context = self.engine("plain").function("residual")
+            scratch = np.zeros(2 * (self.nv + 2 * self.n_constraints))
+            differences(function, context, self.layout.arrays, t, q, v, x, values, scratch)
+        found = blocks.matrices(values, self.nv, self.n_constraints)
+        return SystemJacobian(found["qdd"], found["qd"], found["q"], found["phi"], trace is not None)
+
     def operation_count(self, entry: str | None = None, share: bool = True) -> dict[str, int]:
         """Arithmetic operations of one evaluation in code made for this model: "mul", "add", ... and "total".
 
@@ -533,6 +572,16 @@ class System:
             change = np.abs(loads(null[:, k]) - none).reshape(-1, 6)
             sure &= change < 1e-9 * max(1.0, float(np.max(change)))
         return sure
+
+
+class SystemJacobian(NamedTuple):
+    """dR/dqdd (the mass matrix), dR/dqd, dR/dq, Phi_q; `exact`: from the trace, not by differences."""
+
+    by_qdd: np.ndarray
+    by_qd: np.ndarray
+    by_q: np.ndarray
+    constraints: np.ndarray
+    exact: bool
 
 
 class Reaction(NamedTuple):

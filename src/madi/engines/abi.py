@@ -399,6 +399,25 @@ def compile_cartesian(piece: str, function: Callable[..., Any]) -> Any:
     return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
 
 
+def compile_interpreter(piece: str) -> Any:
+    """The C function that runs a trace as data (interpreter.py); context: addresses of its arrays."""
+    from madi.engines.interpreter import interpret
+
+    use_folder(piece)
+    register_kernels()
+
+    def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
+        c = view_at(context, int64)
+        interpret(
+            view_at(c[0], int64), view_at(c[1], int64), view_at(c[2], int64), view_at(c[3], int64), view_at(c[4], int64),
+            view_at(c[5], int64), view_at(c[6], float64), t, view_at(q, float64), view_at(v, float64), view_at(x, float64),
+            view_at(out, float64),
+        )  # fmt: skip
+        return 0
+
+    return numba.cfunc(types.int32(types.float64, *[types.intp] * 5), cache=True, **OPTIONS)(entry)
+
+
 ARGUMENTS = {
     "f": types.float64, "i": types.int64, "F": types.float64[::1], "I": types.int64[::1],
 }  # fmt: skip

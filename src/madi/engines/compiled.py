@@ -138,6 +138,18 @@ class CompiledEngine:
         """For `kernel.call`: the address of the C function and its context."""
         return ctypes.cast(self.load(entry, request, size), ctypes.c_void_p).value or 0, self.context
 
+    def program(self, name: str, trace: Any) -> tuple[int, np.ndarray]:
+        """A trace (a CasADi function of t, q, v, x), as `function` gives an entry."""
+        if name not in self._loaded:
+            path = library_path(self.layout, name)
+            if not path.exists():
+                from madi.symbolic.codegen import c_source
+
+                explain_wait(f"C code of {name!r} for this model", lambda: compile_c(c_source(trace), path))
+            library = ctypes.CDLL(str(path))
+            self._loaded[name] = (_CALL(("entry", library)), library)
+        return ctypes.cast(self._loaded[name][0], ctypes.c_void_p).value or 0, self.context
+
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
         """A loop around system functions, compiled."""
         return loop_function(kernel, arguments)

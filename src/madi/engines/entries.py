@@ -19,6 +19,7 @@ from madi.dynamics.kinematics import accelerations, point, point_velocity, posit
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.velocity_transform import tip_column
 from madi.forces.dispatch import apply_forces
+from madi.joints.dispatch import exponential
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, projection
 from madi.signals.tape import drive_signals, force_signals
@@ -167,6 +168,34 @@ def inverse_dynamics(model, work, t, q, v, x, out):
     velocities(model, work, work.q, work.v)
     apply_forces(model, work, work.P)
     inverse(model, work, out)
+
+
+@kernel
+def residual(model, work, t, q, v, x, out):
+    """R = M qdd + Phi_q^T lam - P of all columns, then Phi and Phi' of all rows, for x = (theta, qdd, lam) at q moved by
+    theta. Of a driven column, R is how far qdd is from what is prescribed; of a row that vanishes, lam."""
+    nq, nv, nr = model.nq, model.nv, model.nr
+    exponential(model, q, x, work.moved)
+    take_state(model, work, t, work.moved, v)
+    for c in range(nv):
+        if model.drive[c] == -1:
+            work.acceleration[c] = x[nv + c]
+        work.P[c] = 0.0
+    positions(model, work, work.q)
+    velocities(model, work, work.q, work.v)
+    apply_forces(model, work, work.P)
+    if nr > 0:
+        for r in range(nr):
+            work.lam[r] = x[2 * nv + r]
+        evaluate_rows(model, work)
+        apply_multipliers(model, work)
+    inverse(model, work, out)
+    for c in range(nv):
+        if model.drive[c] != -1:
+            out[c] = x[nv + c] - work.acceleration[c]
+    for r in range(nr):
+        out[nv + r] = work.phi[r] if model.row_place[r] >= 0 else x[2 * nv + r]
+        out[nv + nr + r] = work.rate[r]
 
 
 @kernel
@@ -375,6 +404,7 @@ class Entry:
     function: Callable[..., Any]
     out: Callable[[dict[str, int]], int]
     traced: bool = True
+    given: Callable[[dict[str, int]], int] = lambda n: n["nv"]  # length of x
 
 
 FORMULATIONS = ("recursive", "articulated", "velocity-transform")
@@ -388,6 +418,7 @@ ENTRIES: dict[str, Entry] = {
     "close": Entry(close_loops, lambda n: n["nv"], traced=False),
     "constraints": Entry(constraints, lambda n: n["nr"] * (3 + n["nv"])),
     "inverse": Entry(inverse_dynamics, lambda n: n["nv"]),
+    "residual": Entry(residual, lambda n: n["nv"] + 2 * n["nr"], given=lambda n: 2 * n["nv"] + n["nr"]),
     "mass-matrix": Entry(mass_matrix, lambda n: n["nv"] ** 2),
     "observe": Entry(observe, lambda n: n["nq"] + 2 * n["nv"] + 10 + 4 * n["ne"] + 24 * (n["n"] - 1)),
     "poses": Entry(poses, lambda n: 18 * (n["n"] - 1)),

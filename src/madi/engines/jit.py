@@ -106,6 +106,12 @@ def cartesian_function(name: str, kernel: Callable[..., Any]) -> Any:
 
 
 @cache
+def interpreter_function() -> Any:
+    """The C function that runs a trace as data."""
+    return _make("interpreter", "the interpreter of traces", lambda abi: abi.compile_interpreter("interpreter"))
+
+
+@cache
 def loop_function(kernel: Callable[..., Any], arguments: str) -> Any:
     """An integrator's loop (or another around system functions), compiled."""
     name = _loop_name(kernel)
@@ -155,6 +161,7 @@ class JitEngine:
     def __init__(self, layout: Layout):
         self.layout = layout
         self.model_argument, self._calls = model_table(layout)
+        self._programs: dict[str, Any] = {}
         self._own = threading.local()  # each thread has its own scratch: the calls release Python's lock
 
     def _scratch(self) -> tuple[np.ndarray, np.ndarray]:
@@ -191,6 +198,18 @@ class JitEngine:
     def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> tuple[Any, np.ndarray]:
         """For `kernel.call`: the address of the C function and its context. Requests are read from x at run time."""
         return entry_function(entry).address, self.context
+
+    def program(self, name: str, trace: Any) -> tuple[Any, np.ndarray]:
+        """A trace (a CasADi function of t, q, v, x), as `function` gives an entry: run as data (interpreter.py)."""
+        from madi.engines.interpreter import Program
+
+        if name not in self._programs:
+            self._programs[name] = Program(trace)
+        own = self._own.__dict__.setdefault("programs", {})
+        if name not in own:
+            arrays = self._programs[name].arrays()
+            own[name] = (arrays, np.array([array.ctypes.data for array in arrays], dtype=np.int64))
+        return interpreter_function().address, own[name][1]
 
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
         """A loop around system functions, compiled."""

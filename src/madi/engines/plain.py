@@ -38,6 +38,16 @@ class PlainEngine:
 
         return call, np.zeros(2, dtype=np.int64)
 
+    def program(self, name: str, trace: Any) -> tuple[Callable[..., int], np.ndarray]:
+        """A trace (a CasADi function of t, q, v, x), as `function` gives an entry."""
+
+        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray, context: Any) -> int:
+            size = [trace.size1_in(k) for k in (1, 2, 3)]
+            out[: trace.size1_out(0)] = np.asarray(trace(t, q[: size[0]], v[: size[1]], x[: size[2]])).reshape(-1)
+            return 0
+
+        return call, np.zeros(2, dtype=np.int64)
+
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
         """An integrator's loop, as it is."""
         return kernel

@@ -32,15 +32,20 @@ REACH = 0.95  # of the radius: how far ahead and behind the road is felt
 def felt(p, s, x, y, radius, places):
     """(height, slope) of the profile at p[s:] as a disc of this radius feels it."""
     h, slope = profile(p, s, x, y)
+    if places == 1:
+        return h, slope
+    # first the place, a constant as far as derivatives go; then the profile there, once
+    at, below = 0.0 * p[s], 0.0 * p[s]
     for k in range(places // 2):
         reach = REACH * radius * (k + 1.0) / (places // 2)
         drop = sqrt(radius * radius - reach * reach) - radius
         for side in range(2):
             sign = -1.0 if side == 0 else 1.0
-            h1, slope1 = profile(p, s, x + sign * reach, y)
+            h1, _ = profile(p, s, x + sign * reach, y)
             higher = h1 + drop > h
-            h, slope = where(higher, h1 + drop, h), where(higher, slope1, slope)
-    return h, slope
+            h, at, below = where(higher, h1 + drop, h), where(higher, sign * reach, at), where(higher, drop, below)
+    h, slope = profile(p, s, x + at, y)
+    return h + below, slope
 
 
 @kernel

@@ -1,6 +1,9 @@
 """Integrators: one file per method, one contract (contract.py). A new one is a file and a line in `METHODS`."""
 
-from madi.integrate import ab3, abm, dopri, rk4
+from madi.integrate import ab3, abm, dopri, rk4, structural
 from madi.integrate.contract import Method
 
-METHODS: dict[str, Method] = {module.METHOD.name: module.METHOD for module in (rk4, ab3, abm, dopri)}
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (rk4.METHOD, ab3.METHOD, abm.METHOD, dopri.METHOD, structural.NEWMARK, structural.GENERALIZED_ALPHA)
+}

@@ -14,7 +14,10 @@ Driven coordinates are prescribed inside the system function; what the integrato
 
     state  = t, step size, start, end, then whatever the method keeps
     count  = next output, evaluations, accepted steps, rejected steps, started, then whatever the method keeps
-    option = rtol, atol, largest step, first step (0: choose), order, step of fixed-step methods
+    option = rtol, atol, largest step, first step (0: choose), order, step of fixed-step methods, then the method's own
+
+An implicit method (newton.py) has a loop with the arguments of `IMPLICIT`: beside the system function the residual and the
+blocks of its Jacobian; it closes the loops itself.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from madi.loops.kkt import CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST, NOTED, 
 
 SINGULAR = 2e-3  # pivot ratio of the loop equations below which a position counts as singular
 DONE, PAUSED = 0, 1
-NOT_FINITE, STEP_TOO_SMALL = 2, 3
+NOT_FINITE, STEP_TOO_SMALL, NEWTON_FAILED = 2, 3, 4
 NEXT, EVALUATIONS, ACCEPTED, REJECTED, STARTED, ORDER, STORED, SINCE = range(8)  # count[...]
 TIME, STEP, START, END = range(4)  # state[...]
 RTOL, ATOL, MAX_STEP, FIRST_STEP, WANTED_ORDER, FIXED_STEP = range(6)  # option[...]
@@ -44,9 +47,10 @@ class Method:
     order: int
     adaptive: bool
     first: int
-    state: Callable[[int, int], int]  # of (nq, nv)
-    buffer: Callable[[int, int], int]
+    state: Callable[..., int]  # of (nq, nv); of an implicit method (nq, nv, nr, plan)
+    buffer: Callable[..., int]
     fixed_too: bool = False  # adaptive, but takes a fixed step when one is given
+    implicit: bool = False  # solves with the system Jacobian (newton.py); its loop has the arguments of IMPLICIT
 
 
 @kernel
@@ -250,3 +254,5 @@ def first_step(calls, model, t, span, q, v, d0, scale, x, dx, scratch, order, rt
 
 
 LOOP = "iIiIFIFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals
+# the system function, residual, its blocks (0: by differences), a whole step in C (0: none), each with its context; the plan
+IMPLICIT = "iIiIiIiIIIFFFFIFFii"

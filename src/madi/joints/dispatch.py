@@ -23,6 +23,7 @@ from madi.spatial.rotation import (
     quaternion_product,
     quaternion_to_matrix,
     rotation_rate,
+    slide_while_turning,
     turn_by_quaternion,
 )
 
@@ -297,6 +298,20 @@ def retract(model, q0, theta, q):
         scale = 1.5 - 0.5 * (w * w + x * x + y * y + z * z)  # one Newton step back to unit length
         q[a], q[a + 1] = scale * w, scale * x
         q[a + 2], q[a + 3] = scale * y, scale * z
+
+
+@kernel
+def exponential(model, q0, theta, q):
+    """q = q0 moved for a unit of time with the speeds `theta`, held constant: as `retract`, but a free body slides and turns
+    at once. In this chart theta'' = v' at its origin, which is what Newmark's formulas take for granted."""
+    retract(model, q0, theta, q)
+    for i in range(1, model.n):
+        if quaternion_at(model.code[i]) == 3:
+            k, l = model.q_at[i], model.v_at[i]
+            m = l + 3
+            a, b, c = slide_while_turning(theta[m], theta[m + 1], theta[m + 2], theta[l], theta[l + 1], theta[l + 2])
+            x, y, z = turn_by_quaternion((q0[k + 3], q0[k + 4], q0[k + 5], q0[k + 6]), a, b, c)
+            q[k], q[k + 1], q[k + 2] = q0[k] + x, q0[k + 1] + y, q0[k + 2] + z
 
 
 @kernel

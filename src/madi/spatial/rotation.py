@@ -60,6 +60,24 @@ def quaternion_exp(x, y, z):
 
 
 @kernel
+def slide_while_turning(x, y, z, a, b, c):
+    """Where a body gets that slides by (a, b, c), in its own axes, while it turns by (x, y, z): the exponential of both,
+    s + (1 - cos)/|theta|^2 theta~ s + (|theta| - sin)/|theta|^3 theta~ theta~ s."""
+    s = x * x + y * y + z * z
+    small = s < SMALL
+    safe = where(small, 1.0, s)
+    angle = sqrt(safe)
+    f = where(small, 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s / 40320.0)), (1.0 - cos(angle)) / safe)
+    g = where(small, 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0)), (1.0 - sin(angle) / angle) / safe)
+    d0, d1, d2 = y * c - z * b, z * a - x * c, x * b - y * a
+    return (
+        a + f * d0 + g * (y * d2 - z * d1),
+        b + f * d1 + g * (z * d0 - x * d2),
+        c + f * d2 + g * (x * d1 - y * d0),
+    )
+
+
+@kernel
 def quaternion_log(w, x, y, z):
     """Rotation vector, shorter than pi, of a unit quaternion."""
     s = x * x + y * y + z * z

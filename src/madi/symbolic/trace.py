@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -20,15 +21,18 @@ from madi.symbolic.sym import column_of, symbols
 from madi.topology.layout import Layout, model_views, work_views
 
 
-def expressions(layout: Layout, entry: str, request: Sequence[float] = (), size: int = 0) -> tuple[list[ca.SX], ca.SX]:
+def expressions(
+    layout: Layout, entry: str, request: Sequence[float] = (), size: int = 0, reals: Any = None
+) -> tuple[list[ca.SX], ca.SX]:
     """The inputs (t, q, v, x) and the output of an entry as expressions, before sharing.
 
-    `request`: numbers that follow the nv symbols in x and are part of the trace (which joints' loads are wanted).
+    `request`: numbers that follow the symbols in x and are part of the trace (which joints' loads are wanted). `reals`: the
+    model's numbers, some of them symbols.
     """
     nq, nv = layout.header("nq"), layout.header("nv")
-    size = size or ENTRIES[entry].out(layout.sizes)
-    (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
-    model = model_views(layout.ints, layout.reals.astype(object))
+    size, given = size or ENTRIES[entry].out(layout.sizes), ENTRIES[entry].given(layout.sizes)
+    (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", given)
+    model = model_views(layout.ints, layout.reals.astype(object) if reals is None else reals)
     work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))
     out = np.zeros(size, dtype=object)
     ENTRIES[entry].function(model, work, ts[0], qs, vs, np.concatenate([xs, np.array(request, dtype=object)]), out)

@@ -1,0 +1,75 @@
+"""The system Jacobian: how the residual R = M qdd + Phi_q^T lam - P and the rows Phi change with qdd, qd, q, lam.
+
+Exact, by automatic differentiation of the trace, and sparse: only entries that are not identically zero are computed. The
+derivative by q is along theta of the chart in which an implicit step is taken (joints.dispatch.exponential); at theta = 0
+it is what the speeds would move. What an implicit method needs of it is the sum  c_a dR/dqdd + c_v dR/dqd + c_q dR/dq.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from madi.symbolic.trace import count_operations, expressions
+from madi.topology.layout import Layout
+
+BLOCKS = ("qdd", "qd", "q", "lam", "phi")  # dR by qdd, by qd, by q, by lam; dPhi by q
+LARGEST = 400_000  # operations of R times columns: beyond, the trace is not worth its time
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Where the entries of the five blocks are; `rows`, `columns` count columns of the tree and constraint rows apart."""
+
+    rows: list[np.ndarray]
+    columns: list[np.ndarray]
+
+    @property
+    def sizes(self) -> list[int]:
+        """Entries of each block."""
+        return [len(rows) for rows in self.rows]
+
+    def matrices(self, values: np.ndarray, nv: int, nr: int) -> dict[str, np.ndarray]:
+        """The blocks as full matrices."""
+        shapes = {"qdd": (nv, nv), "qd": (nv, nv), "q": (nv, nv), "lam": (nv, nr), "phi": (nr, nv)}
+        found, at = {}, 0
+        for name, rows, columns in zip(BLOCKS, self.rows, self.columns, strict=True):
+            found[name] = np.zeros(shapes[name])
+            found[name][rows, columns] = values[at : at + len(rows)]
+            at += len(rows)
+        return found
+
+
+def full_blocks(nv: int, nr: int) -> Blocks:
+    """Every entry: where the pattern is not known."""
+    square, wide = np.indices((nv, nv)).reshape(2, -1), np.indices((nr, nv)).reshape(2, -1)
+    return Blocks([*[square[0]] * 3, wide[1], wide[0]], [*[square[1]] * 3, wide[0], wide[1]])
+
+
+def block_expressions(layout: Layout, inputs: list[ca.SX], out: ca.SX) -> tuple[Blocks, ca.SX]:
+    """The blocks' places, and their values behind each other."""
+    nv, nr = layout.header("nv"), layout.header("nr")
+    _, _, v, x = inputs
+    R, phi = out[:nv], out[nv : nv + nr]
+    theta, qdd, lam = x[:nv], x[nv : 2 * nv], x[2 * nv :]
+    parts = [ca.jacobian(R, qdd), ca.jacobian(R, v), ca.jacobian(R, theta), ca.jacobian(R, lam), ca.jacobian(phi, theta)]
+    parts = [ca.sparsify(part) for part in parts]
+    places = [part.sparsity().get_triplet() for part in parts]
+    blocks = Blocks(
+        [np.array(rows, dtype=np.int64) for rows, _ in places], [np.array(columns, dtype=np.int64) for _, columns in places]
+    )
+    return blocks, ca.vertcat(*[value for part in parts for value in part.nonzeros()])
+
+
+def jacobian_function(layout: Layout) -> tuple[Blocks, ca.Function] | None:
+    """The blocks and a function (t, q, v, x) of their values; None where the model is too large to trace."""
+    if layout.header("nv") > 200:
+        return None
+    inputs, out = expressions(layout, "residual")
+    size = sum(count_operations(ca.Function("residual", inputs, [out])).values())
+    if size * layout.header("nv") > LARGEST:
+        return None
+    blocks, values = block_expressions(layout, inputs, out)
+    return blocks, ca.Function("jacobian", inputs, [ca.cse(values)])
