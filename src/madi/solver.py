@@ -225,8 +225,14 @@ class Solver(Integration):
         """The same for an implicit method: residual, Jacobian, a whole step in C, the plan."""
         nothing = (0, np.zeros(2, dtype=np.int64))
         trace = self.system.residual_blocks[1]
-        parts = nothing if trace is None else self.engine.program("jacobian", trace)
-        calls = (*self.engine.function("residual"), *parts, *nothing)
+        if trace is not None and self.engine.name == "compiled":
+            from madi.symbolic.stepper import structural_source
+
+            step = self.engine.source("step", lambda: structural_source(self.system.layout))
+            calls = (*nothing, *nothing, *step)
+        else:
+            parts = nothing if trace is None else self.engine.program("jacobian", trace)
+            calls = (*self.engine.function("residual"), *parts, *nothing)
         return (*calls, self.plan, self.engine.model_argument, *self.memory())
 
     def _close(self) -> tuple[Any, np.ndarray]:

@@ -140,12 +140,16 @@ class CompiledEngine:
 
     def program(self, name: str, trace: Any) -> tuple[int, np.ndarray]:
         """A trace (a CasADi function of t, q, v, x), as `function` gives an entry."""
+        from madi.symbolic.codegen import c_source
+
+        return self.source(name, lambda: c_source(trace))
+
+    def source(self, name: str, make: Callable[[], str]) -> tuple[int, np.ndarray]:
+        """The function `entry` of a C file made for this model, as `function` gives an entry."""
         if name not in self._loaded:
             path = library_path(self.layout, name)
             if not path.exists():
-                from madi.symbolic.codegen import c_source
-
-                explain_wait(f"C code of {name!r} for this model", lambda: compile_c(c_source(trace), path))
+                explain_wait(f"C code of {name!r} for this model", lambda: compile_c(make(), path))
             library = ctypes.CDLL(str(path))
             self._loaded[name] = (_CALL(("entry", library)), library)
         return ctypes.cast(self._loaded[name][0], ctypes.c_void_p).value or 0, self.context

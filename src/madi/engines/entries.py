@@ -174,7 +174,7 @@ def inverse_dynamics(model, work, t, q, v, x, out):
 def residual(model, work, t, q, v, x, out):
     """R = M qdd + Phi_q^T lam - P of all columns, then Phi and Phi' of all rows, for x = (theta, qdd, lam) at q moved by
     theta. Of a driven column, R is how far qdd is from what is prescribed; of a row that vanishes, lam."""
-    nq, nv, nr = model.nq, model.nv, model.nr
+    nv, nr = model.nv, model.nr
     exponential(model, q, x, work.moved)
     take_state(model, work, t, work.moved, v)
     for c in range(nv):
@@ -195,7 +195,7 @@ def residual(model, work, t, q, v, x, out):
             out[c] = x[nv + c] - work.acceleration[c]
     for r in range(nr):
         out[nv + r] = work.phi[r] if model.row_place[r] >= 0 else x[2 * nv + r]
-        out[nv + nr + r] = work.rate[r]
+        out[nv + nr + r] = work.rate[r] if model.row_place[r] >= 0 else 0.0 * x[2 * nv + r]
 
 
 @kernel

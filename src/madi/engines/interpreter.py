@@ -16,9 +16,6 @@ import numpy as np
 from madi.kernel import kernel
 from madi.signals.tape import (
     ADD,
-    COPYSIGN,
-    DIV,
-    FMOD,
     IF_ELSE_ZERO,
     LT,
     MUL,
@@ -31,7 +28,7 @@ from madi.signals.tape import (
     function,
 )
 
-TWO = (OPS["pow"], OPS["atan2"], OPS["fmin"], OPS["fmax"])
+TWO = tuple(OPS[name] for name in ("div", "pow", "atan2", "fmin", "fmax", "copysign", "fmod"))
 
 
 @kernel
@@ -62,7 +59,7 @@ def interpret(counts, runs, a, b, inputs, outputs, r, t, q, v, x, out):
         elif op == NEG:
             for k in range(first, last):
                 r[base + k] = -r[a[k]]
-        elif op == DIV or op in TWO or op == COPYSIGN or op == FMOD:
+        elif op in TWO:
             for k in range(first, last):
                 r[base + k] = arithmetic(op, r[a[k]], r[b[k]])
         elif op >= LT and op <= IF_ELSE_ZERO and op != NOT:

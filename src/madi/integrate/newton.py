@@ -1,14 +1,14 @@
 """What implicit methods solve in every step: residual, Jacobian, sparse factorisation without pivoting.
 
-    [ c_a dR/dqdd + c_v dR/dqd + c_q dR/dq    dR/dlam ] (d, dlam) = -(R, Phi / c_q)
-    [ dPhi/dq                                  -eps    ]
+    [ c_a dR/dqdd + c_v dR/dqd + c_q dR/dq    dR/dlam ] (d, dlam) = -(R, Phi' / c_v)
+    [ dPhi/dq + (c_q / c_v) dPhi'/dq           -eps    ]
 
 The values come block by block (symbolic/jacobian.py); a `plan` of integers says where each goes in the factor. Order and
 regularisation are those of the loop equations (topology/pattern.py, loops/kkt.py): columns from the tips inwards, then rows,
 by least degree; so places are known beforehand and redundant rows do no harm. The matrix is not symmetric: below the
 diagonal stands L, above it U, in one pattern.
 
-    plan = nu, nl, nx, entries of the five blocks, then where these begin: first, index, target, place of every entry,
+    plan = nu, nl, nx, entries of the six blocks, then where these begin: first, index, target, place of every entry,
            unknown of every column and row (-1: none)
 """
 
@@ -20,9 +20,10 @@ import numpy as np
 
 from madi.kernel import call, kernel, view1
 
-NU, NL, NX, ENTRIES, FIRST, INDEX, TARGET, PLACE, UNKNOWN = 0, 1, 2, 3, 8, 9, 10, 11, 12
-HEAD = 13
-PART_QDD, PART_QD, PART_Q, PART_LAM, PART_PHI = range(5)
+NU, NL, NX, ENTRIES, FIRST, INDEX, TARGET, PLACE, UNKNOWN = 0, 1, 2, 3, 9, 10, 11, 12, 13
+HEAD = 14
+PARTS = 6
+PART_QDD, PART_QD, PART_Q, PART_LAM, PART_PHI, PART_RATE = range(PARTS)
 
 
 def make_plan(blocks: Any, arrays: Any) -> np.ndarray:
@@ -35,7 +36,7 @@ def make_plan(blocks: Any, arrays: Any) -> np.ndarray:
     number = {c: k for k, c in enumerate(reversed(range(nv)))} | {nv + r: nv + k for k, r in enumerate(rows)}
     ends = []  # (row, column) of every entry as unknowns, -1 where one is none
     for part, (i, j) in enumerate(zip(blocks.rows, blocks.columns, strict=True)):
-        i, j = i + (nv if part == PART_PHI else 0), j + (nv if part == PART_LAM else 0)
+        i, j = i + (nv if part >= PART_PHI else 0), j + (nv if part == PART_LAM else 0)
         ends += [(number.get(int(a), -1), number.get(int(b), -1)) for a, b in zip(i, j, strict=True)]
     neighbours: list[set[int]] = [set() for _ in range(nv + len(rows))]
     for a, b in ends:
@@ -64,8 +65,8 @@ def factor_length(plan: np.ndarray) -> int:
 
 
 def value_length(plan: np.ndarray) -> int:
-    """Entries of the five blocks."""
-    return int(np.sum(plan[ENTRIES : ENTRIES + 5]))
+    """Entries of the six blocks."""
+    return int(np.sum(plan[ENTRIES : ENTRIES + PARTS]))
 
 
 @kernel
@@ -79,8 +80,12 @@ def assemble(model, plan, values, c_a, c_v, c_q, F):
         if p >= 0:
             F[p] = -model.row_value[r, 2]
     at = 0
-    for part in range(5):
-        c = c_a if part == PART_QDD else c_v if part == PART_QD else c_q if part == PART_Q else 1.0
+    for part in range(PARTS):
+        c = 1.0
+        if part <= PART_Q:
+            c = c_a if part == PART_QDD else c_v if part == PART_QD else c_q
+        elif part == PART_RATE:
+            c = c_q / c_v
         for _ in range(plan[ENTRIES + part]):
             p = plan[plan[PLACE] + at]
             if p >= 0:
@@ -129,28 +134,28 @@ def solve(plan, F, x):
 
 @kernel
 def right_side(model, plan, out, scale, y):
-    """y = -(R, scale Phi) in the order of the unknowns, from what `residual` gave."""
-    nv = model.nv
-    place = plan[UNKNOWN]
-    for c in range(nv):
-        y[plan[place + c]] = -out[c]
-    for r in range(model.nr):
-        p = plan[place + nv + r]
-        if p >= 0:
-            y[p] = -scale * out[nv + r]
-
-
-@kernel
-def velocity_side(model, plan, out, y):
-    """y = -(0, Phi')."""
+    """y = -(R, scale Phi') in the order of the unknowns, from what `residual` gave."""
     nv, nr = model.nv, model.nr
     place = plan[UNKNOWN]
     for c in range(nv):
-        y[plan[place + c]] = 0.0
+        y[plan[place + c]] = -out[c]
     for r in range(nr):
         p = plan[place + nv + r]
         if p >= 0:
-            y[p] = -out[nv + nr + r]
+            y[p] = -scale * out[nv + nr + r]
+
+
+@kernel
+def rows_side(model, plan, out, at, y):
+    """y = -(0, Phi) for at = nv, -(0, Phi') for at = nv + nr."""
+    nv = model.nv
+    place = plan[UNKNOWN]
+    for c in range(nv):
+        y[plan[place + c]] = 0.0
+    for r in range(model.nr):
+        p = plan[place + nv + r]
+        if p >= 0:
+            y[p] = -out[at + r]
 
 
 @kernel
@@ -163,7 +168,7 @@ def differences(residual, context, model, t, q, v, x, values, scratch):
         n = nr if part == PART_LAM else nv
         begin = nv if part == PART_QDD else 2 * nv if part == PART_LAM else 0
         for c in range(n):
-            step = 1.0 if part == PART_QDD or part == PART_LAM else 1e-5
+            step = 1.0 if part in (PART_QDD, PART_LAM) else 1e-5
             if part == PART_QD:
                 kept = v[c]
                 v[c] = kept + step
@@ -185,7 +190,7 @@ def differences(residual, context, model, t, q, v, x, values, scratch):
                 else:
                     values[part * nv * nv + i * nv + c] = change
             if part == PART_Q:
-                for r in range(nr):
+                for r in range(2 * nr):  # Phi, then Phi'
                     values[3 * nv * nv + nr * nv + r * nv + c] = (ahead[nv + r] - behind[nv + r]) / (2.0 * step)
 
 

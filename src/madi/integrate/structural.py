@@ -1,16 +1,18 @@
-"""Newmark's method and its generalisation, generalized-alpha, with constraints at position level.
+"""Newmark's method and its generalisation, generalized-alpha; with loops closed in position and speed after every step.
 
 One step from q, v, the acceleration a and the algorithmic acceleration A (= a for Newmark) to the next, unknown A1 and lam:
 
     theta = h v + h^2 ((1/2 - beta) A + beta A1),     q1 = q moved by theta (joints.dispatch.exponential),
     v1    = v + h ((1 - gamma) A + gamma A1),
     (1 - alpha_m) A1 + alpha_m A = (1 - alpha_f) a1 + alpha_f a,
-    R(q1, v1, a1, lam) = 0,   Phi(q1) = 0.
+    R(q1, v1, a1, lam) = 0,   Phi'(q1, v1) = 0,   then  Phi(q1) = 0  by a last correction of theta.
 
 On a Lie group this is the scheme of Bruls and Cardona, J. Comput. Nonlinear Dyn. 5 (2010) 031002; generalized-alpha is Chung
 and Hulbert's, J. Appl. Mech. 60 (1993) 371, with alpha_m = (2 rho - 1) / (rho + 1), alpha_f = rho / (rho + 1); HHT is
-alpha_m = 0. Second order for gamma = 1/2 - alpha_m + alpha_f. After a step the speeds are brought back to Phi' = 0 with the
-matrix at hand. P4: alpha_m = alpha_f = 0, gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
+alpha_m = 0. Second order for gamma = 1/2 - alpha_m + alpha_f. lam belongs to Phi' = 0: with Phi = 0 alone, A1 along the
+constraints would have to undo whatever is done to the speeds, and Newmark's would swing without end; the correction of theta
+that closes Phi is of third order. Both levels hold after every step, with the matrix at hand.
+P4: alpha_m = alpha_f = 0, gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
 
 Newton in one of two modes: until the correction still to come is below a tolerance (the step is halved where that
 fails), or so many iterations and no more (real time). The matrix is made at every iteration, at every step, when Newton gets
@@ -42,15 +44,16 @@ from madi.integrate.newton import (
     ENTRIES,
     NL,
     NU,
+    PARTS,
     UNKNOWN,
     assemble,
     blocks_at,
     factor_length,
     factorise,
     right_side,
+    rows_side,
     solve,
     value_length,
-    velocity_side,
 )
 from madi.integrate.rk4 import next_step
 from madi.joints.dispatch import chart_point, chart_rate, exponential
@@ -62,6 +65,7 @@ MOST = 12  # iterations of a step
 SLOW = 0.05  # how much of a correction may be left by the next, with an old matrix
 JACOBIANS = SINCE  # count[...]: matrices made
 NEWTONS = STORED  # count[...]: iterations made
+LAST = 6  # what a step leaves behind: iterations, last correction, evaluations, matrices made, worst residual's place, size
 HISTORY = 6  # steps remembered, (t, h, iterations, correction) each; then the worst residual's place and size
 CARRY = 4 + 4 * HISTORY + 2  # state[...]: q, v, a, A, lam; then the step length the factor is for (0: none), the factor
 
@@ -97,7 +101,7 @@ def correct(model, plan, option, h, F, out, v1, A1, x, y):
     nv = model.nv
     c_v, c_q = option[GAMMA] * h, option[BETA] * h * h
     c_a = (1.0 - option[ALPHA_M]) / (1.0 - option[ALPHA_F])
-    right_side(model, plan, out, 1.0 / c_q, y)
+    right_side(model, plan, out, 1.0 / c_v, y)
     solve(plan, F, y)
     place = plan[UNKNOWN]
     change, size = 0.0, 0.0
@@ -118,18 +122,23 @@ def correct(model, plan, option, h, F, out, v1, A1, x, y):
 
 
 @kernel
-def bring_back(model, plan, F, out, v1, y):
-    """Speeds to Phi' = 0, with the rates in `out`."""
-    velocity_side(model, plan, out, y)
+def bring_back(model, plan, F, out, v1, x, y):
+    """theta and speeds to Phi = 0 and Phi' = 0, from the residuals in `out`."""
+    nv, place = model.nv, plan[UNKNOWN]
+    rows_side(model, plan, out, nv, y)
     solve(plan, F, y)
-    for c in range(model.nv):
-        v1[c] = v1[c] + y[plan[plan[UNKNOWN] + c]]
+    for c in range(nv):
+        x[c] = x[c] + y[plan[place + c]]
+    rows_side(model, plan, out, nv + model.nr, y)
+    solve(plan, F, y)
+    for c in range(nv):
+        v1[c] = v1[c] + y[plan[place + c]]
 
 
 @kernel
-def structural_step(calls, model, plan, option, count, t, carry, factor, v1, A1, x, out, y, values, scratch, last):
+def structural_step(calls, model, plan, option, t, carry, factor, v1, A1, x, out, y, values, scratch, last):
     """One step of length option[LENGTH] from time t; `carry` is the next state where it returns DONE. factor: the step
-    length it is for, then the factor; last: iterations, correction."""
+    length it is for, then the factor; last: see LAST."""
     residual, residual_context = calls[0], calls[1]
     h, F = option[LENGTH], view1(factor, 1, plan[NU] + 2 * plan[NL])
     nq, nv, nr = model.nq, model.nv, model.nr
@@ -140,18 +149,17 @@ def structural_step(calls, model, plan, option, count, t, carry, factor, v1, A1,
     if policy <= EVERY_STEP or factor[0] != h:
         make_matrix(calls, model, plan, option, t + h, h, q, v1, x, F, values, scratch)
         factor[0] = h
-        count[JACOBIANS] += 1
         fresh = True
+    evaluations, made = 0.0, 1.0 if fresh else 0.0
     before, converged = 0.0, fixed > 0
     for k in range(fixed if fixed > 0 else MOST):
         if policy == EVERY_ITERATION and k > 0:
             make_matrix(calls, model, plan, option, t + h, h, q, v1, x, F, values, scratch)
-            count[JACOBIANS] += 1
+            made += 1.0
         call(residual, t + h, q, v1, x, out, residual_context)
-        count[EVALUATIONS] += 1
-        count[NEWTONS] += 1
+        evaluations += 1.0
         change = correct(model, plan, option, h, F, out, v1, A1, x, y)
-        last[0], last[1] = k + 1.0, change
+        last[0], last[1], last[2], last[3] = k + 1.0, change, evaluations, made
         if fixed > 0:
             continue
         rate = change / before if before > 0.0 else 1.0
@@ -164,20 +172,21 @@ def structural_step(calls, model, plan, option, count, t, carry, factor, v1, A1,
         before = change
         if rate > SLOW and k > 0 and policy == WHEN_SLOW and not fresh:
             make_matrix(calls, model, plan, option, t + h, h, q, v1, x, F, values, scratch)
-            count[JACOBIANS] += 1
+            made += 1.0
             fresh = True
             before = 0.0
     if not converged:
+        worst(model, out, last)
         factor[0] = 0.0
         return NEWTON_FAILED
     if not (all_finite(v1, nv) and all_finite(x, 2 * nv + nr)):
         factor[0] = 0.0
         return NOT_FINITE
     if nr > 0:
+        last[2] = last[2] + 2.0
         for _ in range(2):
             call(residual, t + h, q, v1, x, out, residual_context)
-            count[EVALUATIONS] += 1
-            bring_back(model, plan, F, out, v1, y)
+            bring_back(model, plan, F, out, v1, x, y)
     exponential(model, q, x, scratch)
     for j in range(nq):
         carry[j] = scratch[j]
@@ -190,15 +199,17 @@ def structural_step(calls, model, plan, option, count, t, carry, factor, v1, A1,
     return DONE
 
 
-def loop(function, context, residual, residual_context, parts, parts_context, stepper, stepper_context, plan, model, times, Q,
-         V, state, count, option, buffer, n_times, limit):  # fmt: skip
+def loop(function, context, residual, residual_context, parts, parts_context, stepper, stepper_context, plan, model, times,
+         Q, V, state, count, option, buffer, n_times, limit):  # fmt: skip
     """See contract.py. state: four numbers, the step the factor is for, its history, what is carried, the factor."""
     calls = (residual, residual_context, parts, parts_context)
     model = as_model(model)
     nq, nv, nr = model.nq, model.nv, model.nr
     n = 2 * nv
     size = nq + 3 * nv + nr
-    entries = plan[ENTRIES] + plan[ENTRIES + 1] + plan[ENTRIES + 2] + plan[ENTRIES + 3] + plan[ENTRIES + 4]
+    entries = 0
+    for part in range(PARTS):
+        entries += plan[ENTRIES + part]
     history, carry = view1(state, 4, 4 * HISTORY + 2), view1(state, CARRY, size)
     factor = view1(state, CARRY + size, 1 + plan[NU] + 2 * plan[NL])
     kept = view1(buffer, 0, size)
@@ -207,8 +218,8 @@ def loop(function, context, residual, residual_context, parts, parts_context, st
     at = at + 2 * n + nr
     out, y = view1(buffer, at, nv + 2 * nr), view1(buffer, at + nv + 2 * nr, plan[NU])
     at = at + nv + 2 * nr + plan[NU]
-    last, values = view1(buffer, at, 2), view1(buffer, at + 2, entries)
-    at = at + 2 + entries
+    last, values = view1(buffer, at, LAST), view1(buffer, at + LAST, entries)
+    at = at + LAST + entries
     scratch = view1(buffer, at, n + 4 * nr + nq)
     at = at + n + 4 * nr + nq
     x0, d0 = view1(buffer, at, n), view1(buffer, at + n, n)
@@ -240,8 +251,11 @@ def loop(function, context, residual, residual_context, parts, parts_context, st
                 status = call(stepper, t + done, carry, factor, option, last, stepper_context)
             else:
                 status = structural_step(
-                    calls, model, plan, option, count, t + done, carry, factor, v1, A1, x, out, y, values, scratch, last
+                    calls, model, plan, option, t + done, carry, factor, v1, A1, x, out, y, values, scratch, last
                 )
+            count[NEWTONS] += int(last[0])
+            count[EVALUATIONS] += int(last[2])
+            count[JACOBIANS] += int(last[3])
             if status == DONE:
                 done += part
                 continue
@@ -249,7 +263,7 @@ def loop(function, context, residual, residual_context, parts, parts_context, st
             halved += 1
             if halved > option[HALVINGS]:
                 remember(history, t + done, part, last)
-                worst(model, plan, out, history)
+                history[4 * HISTORY], history[4 * HISTORY + 1] = last[4], last[5]
                 return status
             part = 0.5 * part
         remember(history, t, h, last)
@@ -276,14 +290,14 @@ def remember(history, t, h, last):
 
 
 @kernel
-def worst(model, plan, out, history):
+def worst(model, out, last):
     """Which equation of the last residual is farthest from zero."""
     place, size = -1.0, -1.0
     for j in range(model.nv + model.nr):
         r = abs(out[j])
         if not r <= size:
             place, size = 1.0 * j, r
-    history[4 * HISTORY], history[4 * HISTORY + 1] = place, size
+    last[4], last[5] = place, size
 
 
 def _state(nq, nv, nr, plan):
@@ -291,7 +305,7 @@ def _state(nq, nv, nr, plan):
 
 
 def _buffer(nq, nv, nr, plan):
-    at_hand = nq + 3 * nv + nr + 4 * nv + nr + nv + 2 * nr + int(plan[NU]) + 2 + value_length(plan)
+    at_hand = nq + 3 * nv + nr + 4 * nv + nr + nv + 2 * nr + int(plan[NU]) + LAST + value_length(plan)
     return at_hand + 2 * nv + 4 * nr + nq + 10 * nv + nq
 
 

@@ -15,13 +15,13 @@ import numpy as np
 from madi.symbolic.trace import count_operations, expressions
 from madi.topology.layout import Layout
 
-BLOCKS = ("qdd", "qd", "q", "lam", "phi")  # dR by qdd, by qd, by q, by lam; dPhi by q
+BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")  # dR by qdd, by qd, by q, by lam; dPhi and dPhi' by q
 LARGEST = 400_000  # operations of R times columns: beyond, the trace is not worth its time
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Where the entries of the five blocks are; `rows`, `columns` count columns of the tree and constraint rows apart."""
+    """Where the entries of the six blocks are; `rows`, `columns` count columns of the tree and constraint rows apart."""
 
     rows: list[np.ndarray]
     columns: list[np.ndarray]
@@ -33,7 +33,7 @@ class Blocks:
 
     def matrices(self, values: np.ndarray, nv: int, nr: int) -> dict[str, np.ndarray]:
         """The blocks as full matrices."""
-        shapes = {"qdd": (nv, nv), "qd": (nv, nv), "q": (nv, nv), "lam": (nv, nr), "phi": (nr, nv)}
+        shapes = {"qdd": (nv, nv), "qd": (nv, nv), "q": (nv, nv), "lam": (nv, nr), "phi": (nr, nv), "rate": (nr, nv)}
         found, at = {}, 0
         for name, rows, columns in zip(BLOCKS, self.rows, self.columns, strict=True):
             found[name] = np.zeros(shapes[name])
@@ -45,17 +45,17 @@ class Blocks:
 def full_blocks(nv: int, nr: int) -> Blocks:
     """Every entry: where the pattern is not known."""
     square, wide = np.indices((nv, nv)).reshape(2, -1), np.indices((nr, nv)).reshape(2, -1)
-    return Blocks([*[square[0]] * 3, wide[1], wide[0]], [*[square[1]] * 3, wide[0], wide[1]])
+    return Blocks([*[square[0]] * 3, wide[1], wide[0], wide[0]], [*[square[1]] * 3, wide[0], wide[1], wide[1]])
 
 
 def block_expressions(layout: Layout, inputs: list[ca.SX], out: ca.SX) -> tuple[Blocks, ca.SX]:
     """The blocks' places, and their values behind each other."""
     nv, nr = layout.header("nv"), layout.header("nr")
     _, _, v, x = inputs
-    R, phi = out[:nv], out[nv : nv + nr]
+    R, phi, rate = out[:nv], out[nv : nv + nr], out[nv + nr :]
     theta, qdd, lam = x[:nv], x[nv : 2 * nv], x[2 * nv :]
-    parts = [ca.jacobian(R, qdd), ca.jacobian(R, v), ca.jacobian(R, theta), ca.jacobian(R, lam), ca.jacobian(phi, theta)]
-    parts = [ca.sparsify(part) for part in parts]
+    parts = [ca.jacobian(R, qdd), ca.jacobian(R, v), ca.jacobian(R, theta), ca.jacobian(R, lam)]
+    parts = [ca.sparsify(part) for part in [*parts, ca.jacobian(phi, theta), ca.jacobian(rate, theta)]]
     places = [part.sparsity().get_triplet() for part in parts]
     blocks = Blocks(
         [np.array(rows, dtype=np.int64) for rows, _ in places], [np.array(columns, dtype=np.int64) for _, columns in places]

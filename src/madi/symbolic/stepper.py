@@ -1,0 +1,226 @@
+"""A whole step of an integrator as C: dynamics, Jacobian, factorisation and Newton in one compiled function.
+
+What is mechanics comes from traces of the same kernels (residual, matrix, solution, motion on the manifold), straight-line
+code made for this model; what is left of the method is a few loops over vectors, written here, beside their Python
+(integrate/structural.py). The functions work on the same arrays, so a run may take either.
+
+    int32_t step(double t, double *carry, double *factor, const double *option, double *last, const int64_t *context)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from madi.engines.entries import ENTRIES
+from madi.integrate.contract import DONE, NEWTON_FAILED, NOT_FINITE
+from madi.integrate.newton import NU, UNKNOWN, assemble, factor_length, factorise, make_plan, solve
+from madi.integrate.structural import (
+    ALPHA_F,
+    ALPHA_M,
+    BETA,
+    EVERY_ITERATION,
+    EVERY_STEP,
+    GAMMA,
+    ITERATIONS,
+    LENGTH,
+    MOST,
+    POLICY,
+    SLOW,
+    TOLERANCE,
+    WHEN_SLOW,
+)
+from madi.joints.dispatch import exponential
+from madi.symbolic.codegen import HEAD, c_piece
+from madi.symbolic.jacobian import block_expressions
+from madi.symbolic.sym import Sym, column_of, symbols
+from madi.symbolic.trace import expressions
+from madi.topology.layout import Layout, model_views
+from madi.topology.parameters import Parameters
+
+
+class Traced:
+    """The traces of one model that steps are made of; `parameters` stay symbols."""
+
+    def __init__(self, layout: Layout, parameters: Parameters | None = None):
+        self.layout = layout
+        count = len(parameters.names) if parameters else 0
+        self.p, symbols_p = symbols("p", count)
+        self.reals = parameters.reals(layout.reals, symbols_p) if parameters else layout.reals.astype(object)
+        self.model = model_views(layout.ints, self.reals)
+
+    def function(self, name: str, inputs: list[ca.SX], out: ca.SX) -> ca.Function:
+        """A function of (t, q, v, x, p), common terms shared."""
+        return ca.Function(name, [*inputs, self.p], [ca.cse(out)])
+
+    def entry(self, entry: str) -> ca.Function:
+        """An entry kernel."""
+        return self.function("entry", *expressions(self.layout, entry, reals=self.reals))
+
+    def matrix(self) -> tuple[ca.Function, np.ndarray]:
+        """The factored matrix of an implicit step, and its plan; x = (theta, qdd, lam, c_a, c_v, c_q)."""
+        inputs, out = expressions(self.layout, "residual", reals=self.reals)
+        blocks, values = block_expressions(self.layout, inputs, out)
+        plan = make_plan(blocks, self.layout.arrays)
+        c, cs = symbols("c", 3)
+        F = np.zeros(factor_length(plan), dtype=object)
+        assemble(self.model, plan, [Sym(values[k]) for k in range(values.numel())], cs[0], cs[1], cs[2], F)
+        factorise(plan, F)
+        t, q, v, x = inputs
+        return self.function("matrix", [t, q, v, ca.vertcat(x, c)], column_of(F)), plan
+
+    def solution(self, plan: np.ndarray) -> ca.Function:
+        """The solution of the factored equations; x = (factor, right-hand side)."""
+        n, m = int(plan[NU]), factor_length(plan)
+        (t, _), (q, _), (v, _), (x, xs) = symbols("t", 1), symbols("q", 1), symbols("v", 1), symbols("x", m + n)
+        y = xs[m:].copy()
+        solve(plan, xs[:m], y)
+        return self.function("solution", [t, q, v, x], column_of(y))
+
+    def move(self) -> ca.Function:
+        """q moved by x = theta."""
+        nq, nv = self.layout.header("nq"), self.layout.header("nv")
+        (t, _), (q, qs), (v, _), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", 1), symbols("x", nv)
+        out = np.zeros(nq, dtype=object)
+        exponential(self.model, qs, xs, out)
+        return self.function("move", [t, q, v, x], column_of(out))
+
+
+STRUCTURAL = """
+/* One step of Newmark's or the generalized-alpha method, of length option[{LENGTH}], from time t.
+   carry: q, v, a, A (the method's own acceleration), lam; factor: the step length it is for (0: none), then the factor. */
+static int32_t advance(double t, double *carry, double *factor, const double *option, const double *p, double *last)
+{{
+  const double h = option[{LENGTH}], alpha_m = option[{ALPHA_M}], alpha_f = option[{ALPHA_F}];
+  const double c_a = (1.0 - alpha_m) / (1.0 - alpha_f), c_v = option[{GAMMA}] * h, c_q = option[{BETA}] * h * h;
+  const int fixed = (int)option[{ITERATIONS}], policy = (int)option[{POLICY}];
+  static const int unknown[NV + NR] = {{{unknown}}};  /* place of each column and row among the unknowns, -1: none */
+  const double *q = carry, *v = carry + NQ, *a = carry + NQ + NV, *A = carry + NQ + 2 * NV;
+  double x[2 * NV + NR + 3], v1[NV], A1[NV], out[NV + 2 * NR], work[NF + NU], y[NU], q1[NQ];
+  double before = 0.0, sum = 0.0;
+  int fresh = 0, converged = fixed > 0;
+  int i, k;
+
+  for (i = 0; i < NV; i++) {{
+    A1[i] = A[i];
+    x[i] = h * v[i] + 0.5 * h * h * A[i];
+    v1[i] = v[i] + h * A[i];
+    x[NV + i] = (A[i] - alpha_f * a[i]) / (1.0 - alpha_f);
+  }}
+  for (i = 0; i < NR; i++) x[2 * NV + i] = carry[NQ + 3 * NV + i];
+  x[2 * NV + NR] = c_a; x[2 * NV + NR + 1] = c_v; x[2 * NV + NR + 2] = c_q;
+  for (i = 0; i < 6; i++) last[i] = 0.0;
+  if (policy <= {EVERY_STEP} || factor[0] != h) {{
+    matrix(t + h, q, v1, x, p, factor + 1);
+    factor[0] = h;
+    fresh = 1;
+    last[3] += 1.0;
+  }}
+  for (k = 0; k < (fixed > 0 ? fixed : {MOST}); k++) {{
+    double change = 0.0, size = 0.0, rate, tolerance = option[{TOLERANCE}];
+    if (policy == {EVERY_ITERATION} && k > 0) {{ matrix(t + h, q, v1, x, p, factor + 1); last[3] += 1.0; }}
+    residual(t + h, q, v1, x, p, out);
+    for (i = 0; i < NF; i++) work[i] = factor[1 + i];
+    for (i = 0; i < NV; i++) work[NF + unknown[i]] = -out[i];
+    for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) work[NF + unknown[NV + i]] = -out[NV + NR + i] / c_v;
+    solution(t, q, v, work, p, y);
+    for (i = 0; i < NV; i++) {{
+      const double d = y[unknown[i]];
+      A1[i] += d;
+      x[i] += c_q * d;
+      v1[i] += c_v * d;
+      x[NV + i] += c_a * d;
+      size = fmax(size, fmax(fabs(v1[i]), h * fabs(A1[i])));
+      if (!(fabs(d) <= change)) change = fabs(d);
+    }}
+    for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) x[2 * NV + i] += y[unknown[NV + i]];
+    change = c_v * change / (size + 1e-12);
+    last[0] = k + 1.0; last[1] = change; last[2] += 1.0;
+    if (fixed > 0) continue;
+    rate = before > 0.0 ? change / before : 1.0;
+    if (change <= tolerance || (rate < 0.9 && change * rate <= tolerance * (1.0 - rate))) {{ converged = 1; break; }}
+    if (change != change || (k > 2 && rate > 2.0)) break;
+    before = change;
+    if (rate > {SLOW} && k > 0 && policy == {WHEN_SLOW} && !fresh) {{
+      matrix(t + h, q, v1, x, p, factor + 1);
+      last[3] += 1.0;
+      fresh = 1;
+      before = 0.0;
+    }}
+  }}
+  if (!converged) {{
+    last[5] = -1.0;
+    for (i = 0; i < NV + NR; i++) if (!(fabs(out[i]) <= last[5])) {{ last[4] = i; last[5] = fabs(out[i]); }}
+    factor[0] = 0.0;
+    return {NEWTON_FAILED};
+  }}
+  for (i = 0; i < NV; i++) sum += 0.0 * v1[i];
+  for (i = 0; i < 2 * NV + NR; i++) sum += 0.0 * x[i];
+  if (sum != 0.0) {{ factor[0] = 0.0; return {NOT_FINITE}; }}
+  for (k = 0; NR > 0 && k < 2; k++) {{  /* Phi = 0 and Phi' = 0 */
+    residual(t + h, q, v1, x, p, out);
+    last[2] += 1.0;
+    for (i = 0; i < NF; i++) work[i] = factor[1 + i];
+    for (i = 0; i < NV; i++) work[NF + unknown[i]] = 0.0;
+    for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) work[NF + unknown[NV + i]] = -out[NV + i];
+    solution(t, q, v, work, p, y);
+    for (i = 0; i < NV; i++) x[i] += y[unknown[i]];
+    for (i = 0; i < NV; i++) work[NF + unknown[i]] = 0.0;
+    for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) work[NF + unknown[NV + i]] = -out[NV + NR + i];
+    solution(t, q, v, work, p, y);
+    for (i = 0; i < NV; i++) v1[i] += y[unknown[i]];
+  }}
+  move(t, q, v, x, p, q1);
+  for (i = 0; i < NQ; i++) carry[i] = q1[i];
+  for (i = 0; i < NV; i++) {{
+    carry[NQ + i] = v1[i];
+    carry[NQ + NV + i] = x[NV + i];
+    carry[NQ + 2 * NV + i] = A1[i];
+  }}
+  for (i = 0; i < NR; i++) carry[NQ + 3 * NV + i] = x[2 * NV + i];
+  return {DONE};
+}}
+"""
+ENTRY = """
+int32_t entry(double t, double *carry, double *factor, double *option, double *last, const int64_t *context)
+{
+  return advance(t, carry, factor, option, (const double *)(intptr_t)context[0], last);
+}
+"""
+
+
+def structural_pieces(traced: Traced) -> tuple[str, dict[str, int]]:
+    """The C of `advance` and what it calls, and the sizes it is for."""
+    matrix, plan = traced.matrix()
+    sizes = {name.upper(): traced.layout.header(name) for name in ("nq", "nv", "nr")}
+    sizes |= {"NU": int(plan[NU]), "NF": factor_length(plan)}
+    unknown = plan[plan[UNKNOWN] : plan[UNKNOWN] + sizes["NV"] + sizes["NR"]]
+    names = {
+        "LENGTH": LENGTH, "ALPHA_M": ALPHA_M, "ALPHA_F": ALPHA_F, "GAMMA": GAMMA, "BETA": BETA, "ITERATIONS": ITERATIONS,
+        "POLICY": POLICY, "TOLERANCE": TOLERANCE, "EVERY_STEP": EVERY_STEP, "EVERY_ITERATION": EVERY_ITERATION,
+        "WHEN_SLOW": WHEN_SLOW, "MOST": MOST, "SLOW": SLOW, "NEWTON_FAILED": NEWTON_FAILED, "NOT_FINITE": NOT_FINITE,
+        "DONE": DONE, "unknown": ", ".join(map(str, unknown)),
+    }  # fmt: skip
+    pieces: dict[str, Any] = {
+        "residual": traced.entry("residual"), "matrix": matrix, "solution": traced.solution(plan), "move": traced.move(),
+    }  # fmt: skip
+    text = [c_piece(function, name) for name, function in pieces.items()]
+    return "\n".join([*text, STRUCTURAL.format(**names)]), sizes
+
+
+def define(sizes: dict[str, int]) -> str:
+    """Sizes as macros."""
+    return "".join(f"#define {name} {value}\n" for name, value in sizes.items())
+
+
+def structural_source(layout: Layout, parameters: Parameters | None = None) -> str:
+    """The C file of a step for the compiled engine."""
+    text, sizes = structural_pieces(Traced(layout, parameters))
+    return f"{HEAD}{define(sizes)}\n{text}\n{ENTRY}"
+
+
+def out_length(layout: Layout, entry: str) -> int:
+    """Numbers an entry gives."""
+    return ENTRIES[entry].out(layout.sizes)
