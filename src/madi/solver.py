@@ -207,7 +207,7 @@ class Solver(Integration):
         if self.joints:  # made while the helper is at work
             self.closer.function("loads", self.request, self.loads_width)
         loop = self.engine.loop(self.method.loop, IMPLICIT if self.method.implicit else LOOP)
-        arguments = self.implicit_arguments() if self.method.implicit else self.arguments()
+        arguments = self.arguments()
         try:
             return self.integrate(loop, (function, context, *arguments), progress)
         finally:
@@ -219,13 +219,14 @@ class Solver(Integration):
         """What an integrator's loop gets between the system function and `limit`."""
         close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
         remarks = self.closer.work.tally if self.loops else np.zeros(kkt.TALLY)
-        return (close, close_context, remarks, self.engine.model_argument, *self.memory())
+        more = self._implicit_arguments() if self.method.implicit else ()
+        return (close, close_context, remarks, *more, self.engine.model_argument, *self.memory())
 
-    def implicit_arguments(self) -> tuple[Any, ...]:
-        """The same for an implicit method: residual, Jacobian, a whole step in C, the plan."""
+    def _implicit_arguments(self) -> tuple[Any, ...]:
+        """What an implicit method gets beside: residual, Jacobian, a whole step in C, the plan."""
         nothing = (0, np.zeros(2, dtype=np.int64))
         trace = self.system.residual_blocks[1]
-        if trace is not None and self.engine.name == "compiled":
+        if trace is not None and self.engine.name == "compiled" and not self.method.adaptive:
             from madi.symbolic.stepper import structural_source
 
             step = self.engine.source("step", lambda: structural_source(self.system.layout))
@@ -233,7 +234,7 @@ class Solver(Integration):
         else:
             parts = nothing if trace is None else self.engine.program("jacobian", trace)
             calls = (*self.engine.function("residual"), *parts, *nothing)
-        return (*calls, self.plan, self.engine.model_argument, *self.memory())
+        return (*calls, self.plan)
 
     def _close(self) -> tuple[Any, np.ndarray]:
         """What leaves residuals and multipliers in the closer's scratch: the projection, or where the method has none, the
@@ -334,6 +335,10 @@ class Solver(Integration):
 
     def _not_converged(self) -> str:
         """The last steps, and which equation is farthest from zero."""
+        if self.method.adaptive:
+            return (
+                "Newton's iterations do not converge at this step. Use a smaller one, or none: rtol and atol then choose it."
+            )
         rows = self.state[4 : 4 + 4 * HISTORY].reshape(HISTORY, 4)
         place, size = self.state[4 + 4 * HISTORY : 6 + 4 * HISTORY]
         names = [*(f"joint coordinate {name!r}" for name in self.system.speeds), *self.system.constraint_names]

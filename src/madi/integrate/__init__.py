@@ -1,9 +1,18 @@
 """Integrators: one file per method, one contract (contract.py). A new one is a file and a line in `METHODS`."""
 
-from madi.integrate import ab3, abm, dopri, rk4, structural
+from madi.integrate import ab3, abm, dopri, newmark_explicit, radau, rk4, structural
 from madi.integrate.contract import Method
 
 METHODS: dict[str, Method] = {
     method.name: method
-    for method in (rk4.METHOD, ab3.METHOD, abm.METHOD, dopri.METHOD, structural.NEWMARK, structural.GENERALIZED_ALPHA)
+    for method in (
+        rk4.METHOD,
+        ab3.METHOD,
+        abm.METHOD,
+        dopri.METHOD,
+        newmark_explicit.METHOD,
+        structural.NEWMARK,
+        structural.GENERALIZED_ALPHA,
+        radau.METHOD,
+    )
 }

@@ -254,5 +254,5 @@ def first_step(calls, model, t, span, q, v, d0, scale, x, dx, scratch, order, rt
 
 
 LOOP = "iIiIFIFFFFIFFii"  # types of a loop's arguments: i a number; I, F arrays of integers and reals
-# the system function, residual, its blocks (0: by differences), a whole step in C (0: none), each with its context; the plan
-IMPLICIT = "iIiIiIiIIIFFFFIFFii"
+# after `remarks`: residual, its blocks (0: by differences), a whole step in C (0: none), each with its context; the plan
+IMPLICIT = "iIiIFiIiIiIIIFFFFIFFii"

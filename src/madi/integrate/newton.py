@@ -9,7 +9,7 @@ by least degree; so places are known beforehand and redundant rows do no harm. T
 diagonal stands L, above it U, in one pattern.
 
     plan = nu, nl, nx, entries of the six blocks, then where these begin: first, index, target, place of every entry,
-           unknown of every column and row (-1: none)
+           unknown of every column and row (-1: none), row and column of every entry in its block
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 
 from madi.kernel import call, kernel, view1
 
-NU, NL, NX, ENTRIES, FIRST, INDEX, TARGET, PLACE, UNKNOWN = 0, 1, 2, 3, 9, 10, 11, 12, 13
-HEAD = 14
+NU, NL, NX, ENTRIES, FIRST, INDEX, TARGET, PLACE, UNKNOWN, ROW, COLUMN = 0, 1, 2, 3, 9, 10, 11, 12, 13, 14, 15
+HEAD = 16
 PARTS = 6
 PART_QDD, PART_QD, PART_Q, PART_LAM, PART_PHI, PART_RATE = range(PARTS)
 
@@ -53,7 +53,8 @@ def make_plan(blocks: Any, arrays: Any) -> np.ndarray:
         row, column = int(factor.rank[a]), int(factor.rank[b])
         places.append(factor.position(row, column) + (sizes["nl"] if row < column else 0))
     unknown = [int(factor.rank[number[c]]) if c in number else -1 for c in range(nv + nr)]
-    lists = [parts["l_first"], parts["l_index"], parts["l_target"], np.array(places, dtype=np.int64), np.array(unknown)]
+    lists = [parts["l_first"], parts["l_index"], parts["l_target"], np.array(places, dtype=np.int64), np.array(unknown),
+             np.concatenate(blocks.rows), np.concatenate(blocks.columns)]  # fmt: skip
     begins = HEAD + np.concatenate([[0], np.cumsum([len(item) for item in lists])[:-1]])
     head = [sizes["nu"], sizes["nl"], sizes["nx"], *blocks.sizes, *begins]
     return np.concatenate([head, *lists]).astype(np.int64)
@@ -70,8 +71,8 @@ def value_length(plan: np.ndarray) -> int:
 
 
 @kernel
-def assemble(model, plan, values, c_a, c_v, c_q, F):
-    """The matrix on top from the blocks' values."""
+def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
+    """The matrix on top from the blocks' values; `rates` 0: without dPhi'/dq."""
     nu, nl = plan[NU], plan[NL]
     for k in range(nu + 2 * nl):
         F[k] = 0.0
@@ -85,6 +86,8 @@ def assemble(model, plan, values, c_a, c_v, c_q, F):
         if part <= PART_Q:
             c = c_a if part == PART_QDD else c_v if part == PART_QD else c_q
         elif part == PART_RATE:
+            if rates == 0:
+                continue
             c = c_q / c_v
         for _ in range(plan[ENTRIES + part]):
             p = plan[plan[PLACE] + at]
@@ -130,6 +133,96 @@ def solve(plan, F, x):
         for i in range(plan[first + k], plan[first + k + 1]):
             y = y - F[nu + nl + i] * x[plan[index + i]]
         x[k] = y * F[k]
+
+
+@kernel
+def block_times(plan, values, part, x, out, n):
+    """out (n numbers) = a block times x."""
+    for i in range(n):
+        out[i] = 0.0
+    at = 0
+    for k in range(part):
+        at += plan[ENTRIES + k]
+    for k in range(at, at + plan[ENTRIES + part]):
+        i = plan[plan[ROW] + k]
+        out[i] = out[i] + values[k] * x[plan[plan[COLUMN] + k]]
+
+
+# ---- the same with a complex matrix: real parts first, then imaginary parts ------------------------------------------
+
+
+@kernel
+def assemble_complex(model, plan, values, re, im, F):
+    """mu dR/dqdd + dR/dqd + dR/dq / mu and the rows, for mu = re + i im; the rows are not scaled."""
+    m = plan[NU] + 2 * plan[NL]
+    square = re * re + im * im
+    assemble(model, plan, values, re, 1.0, re / square, F, 0)
+    imaginary = view1(F, m, m)
+    for k in range(m):
+        imaginary[k] = 0.0
+    at = 0
+    for part in range(PART_LAM):
+        c = im if part == PART_QDD else -im / square if part == PART_Q else 0.0
+        for _ in range(plan[ENTRIES + part]):
+            p = plan[plan[PLACE] + at]
+            if p >= 0:
+                imaginary[p] = imaginary[p] + c * values[at]
+            at += 1
+
+
+@kernel
+def take_product(F, m, t, i, j):
+    """F[t] -= F[i] F[j], complex."""
+    a, b, c, d = F[i], F[m + i], F[j], F[m + j]
+    F[t] = F[t] - (a * c - b * d)
+    F[m + t] = F[m + t] - (a * d + b * c)
+
+
+@kernel
+def factorise_complex(plan, F):
+    """As `factorise`."""
+    nu, nl, p = plan[NU], plan[NL], plan[TARGET]
+    m, first = nu + 2 * nl, plan[FIRST]
+    for k in range(nu):
+        square = F[k] * F[k] + F[m + k] * F[m + k]
+        re, im = F[k] / square, -F[m + k] / square
+        F[k], F[m + k] = re, im
+        begin, end = nu + plan[first + k], nu + plan[first + k + 1]
+        for i in range(begin, end):
+            a, b = F[i], F[m + i]
+            F[i], F[m + i] = a * re - b * im, a * im + b * re
+        for i in range(begin, end):
+            for j in range(i, end):
+                t = plan[p]
+                p += 1
+                if i == j:
+                    take_product(F, m, t, i, nl + i)
+                else:
+                    take_product(F, m, t, j, nl + i)
+                    take_product(F, m, nl + t, i, nl + j)
+
+
+@kernel
+def solve_complex(plan, F, x):
+    """As `solve`; x: real parts of all unknowns, then imaginary parts."""
+    nu, nl = plan[NU], plan[NL]
+    m, first, index = nu + 2 * nl, plan[FIRST], plan[INDEX]
+    for k in range(nu):
+        c, d = x[k], x[nu + k]
+        for i in range(plan[first + k], plan[first + k + 1]):
+            j = plan[index + i]
+            a, b = F[nu + i], F[m + nu + i]
+            x[j], x[nu + j] = x[j] - (a * c - b * d), x[nu + j] - (a * d + b * c)
+    for k in range(nu - 1, -1, -1):
+        re, im = x[k], x[nu + k]
+        for i in range(plan[first + k], plan[first + k + 1]):
+            j = plan[index + i]
+            a, b, c, d = F[nu + nl + i], F[m + nu + nl + i], x[j], x[nu + j]
+            re, im = re - (a * c - b * d), im - (a * d + b * c)
+        x[k], x[nu + k] = re * F[k] - im * F[m + k], re * F[m + k] + im * F[k]
+
+
+# ---- right-hand sides, and where the blocks come from ---------------------------------------------------------------
 
 
 @kernel

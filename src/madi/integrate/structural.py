@@ -91,7 +91,7 @@ def make_matrix(calls, model, plan, option, t, h, q, v1, x, F, values, scratch):
     """The factored matrix of a step of length h at the trial state."""
     blocks_at(calls, model, t, q, v1, x, values, scratch)
     c_a = (1.0 - option[ALPHA_M]) / (1.0 - option[ALPHA_F])
-    assemble(model, plan, values, c_a, option[GAMMA] * h, option[BETA] * h * h, F)
+    assemble(model, plan, values, c_a, option[GAMMA] * h, option[BETA] * h * h, F, 1)
     factorise(plan, F)
 
 
@@ -199,8 +199,8 @@ def structural_step(calls, model, plan, option, t, carry, factor, v1, A1, x, out
     return DONE
 
 
-def loop(function, context, residual, residual_context, parts, parts_context, stepper, stepper_context, plan, model, times,
-         Q, V, state, count, option, buffer, n_times, limit):  # fmt: skip
+def loop(function, context, close, close_context, remarks, residual, residual_context, parts, parts_context, stepper,
+         stepper_context, plan, model, times, Q, V, state, count, option, buffer, n_times, limit):  # fmt: skip
     """See contract.py. state: four numbers, the step the factor is for, its history, what is carried, the factor."""
     calls = (residual, residual_context, parts, parts_context)
     model = as_model(model)

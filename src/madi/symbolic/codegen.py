@@ -119,7 +119,5 @@ class Writer:
             lines = "\n".join(["  " + text for text in body])
             written.append(f"static void {self.name}{p}({ARGUMENTS}, double *w)\n{{\n{unused}\n{lines}\n}}\n")
         calls = "\n".join(f"  {self.name}{p}(t, q, v, x, p, out, w);" for p in range(len(self.parts)))
-        written.append(
-            f"static void {self.name}({ARGUMENTS})\n{{\n  double w[{max(len(self.home), 1)}];\n{calls}\n}}\n"
-        )
+        written.append(f"static void {self.name}({ARGUMENTS})\n{{\n  double w[{max(len(self.home), 1)}];\n{calls}\n}}\n")
         return "\n".join(written)

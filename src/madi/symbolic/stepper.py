@@ -66,7 +66,7 @@ class Traced:
         plan = make_plan(blocks, self.layout.arrays)
         c, cs = symbols("c", 3)
         F = np.zeros(factor_length(plan), dtype=object)
-        assemble(self.model, plan, [Sym(values[k]) for k in range(values.numel())], cs[0], cs[1], cs[2], F)
+        assemble(self.model, plan, [Sym(values[k]) for k in range(values.numel())], cs[0], cs[1], cs[2], F, 1)
         factorise(plan, F)
         t, q, v, x = inputs
         return self.function("matrix", [t, q, v, ca.vertcat(x, c)], column_of(F)), plan

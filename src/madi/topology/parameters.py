@@ -27,8 +27,8 @@ AXES = {"x": 0, "y": 1, "z": 2}
 
 @dataclass(frozen=True)
 class Parameters:
-    """Names and values as drawn; `places[k]`, `slopes[k]`: which reals move with parameter k, and how fast; `body_slopes[k]`:
-    how the bodies' frames move in the internal ones."""
+    """Names and values as drawn; `places[k]`, `slopes[k]`: which reals move with parameter k, and how fast;
+    `body_slopes[k]`: how the bodies' frames move in the internal ones."""
 
     names: list[str]
     values: np.ndarray
@@ -43,7 +43,7 @@ class Parameters:
             rest[places] -= slopes * drawn
         moving = np.concatenate([np.zeros(0, dtype=np.int64), *self.places])
         rest[moving] = np.where(np.abs(rest[moving]) < 1e-14 * np.abs(base[moving]), 0.0, rest[moving])
-        found = rest.astype(object) if getattr(values, "dtype", None) == object else rest
+        found = rest.astype(object) if np.asarray(values).dtype.hasobject else rest
         for value, places, slopes in zip(values, self.places, self.slopes, strict=True):
             for place, slope in zip(places, slopes, strict=True):
                 found[place] = found[place] + slope * value
@@ -71,8 +71,8 @@ def parameters(model: Model, names: Sequence[str], frame: str = "base") -> Param
         size = np.abs(base.layout.reals) + np.abs(far.layout.reals) + 1e-6
         if np.any(np.abs(base.layout.reals + 2 * step * slope - far.layout.reals) > 1e-9 * size):
             raise InputError(
-                f"parameter {name!r}: lengths or directions depend on it in a curved way. Give springs their free_length and "
-                "rods their length as numbers, or choose another parameter"
+                f"parameter {name!r}: lengths or directions depend on it in a curved way. Give springs their free_length "
+                "and rods their length as numbers, or choose another parameter"
             )
         moving = np.flatnonzero(np.abs(slope) * step > 1e-13 * size)
         if not len(moving):
