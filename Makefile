@@ -37,7 +37,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e ".[test,peers]"
+	$(BIN)/python -m pip install --quiet -e ".[test,peers,sundials]"
 	touch $@ $(VENV)/.demo
 
 clean:

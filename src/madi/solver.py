@@ -160,7 +160,7 @@ class Solver(Integration):
     ):  # fmt: skip
         nq, nv = system.nq, system.nv
         super().__init__(system, method, times, nq, nv)
-        self.formulation = formulation
+        self.formulation, self.feedback = formulation, feedback
         self.entry = system.entry(formulation)
         self.engine = system.engine(engine)
         self.loops = loops if system.frozen.rows else ""
@@ -193,6 +193,8 @@ class Solver(Integration):
 
     def run(self, progress: bool | None) -> int:
         """Integrate; returns the status."""
+        if self.method.outside is not None:
+            return self._run_outside()
         if self.engine.name != "plain":
             from madi.engines.jit import make_beside
 
@@ -213,6 +215,21 @@ class Solver(Integration):
         finally:
             if self.loops:  # as the run left them: closing the outputs is not the run's
                 work = self.closer.work
+                self.tally, self.open = work.tally.copy(), (work.phi.copy(), work.rate.copy())
+
+    def _run_outside(self) -> int:
+        """The same by a solver that is not ours."""
+        assert self.method.outside is not None
+        began = clock.perf_counter()
+        if self.loops and self.method.name == "cvode":
+            self.closer.work.tally[[kkt.FEEDBACK_RATE, kkt.FEEDBACK_POSITION]] = 2 * self.feedback[0], self.feedback[1] ** 2
+        try:
+            return self.method.outside(self)
+        finally:
+            self.wall = clock.perf_counter() - began
+            if self.loops:
+                work = self.closer.work
+                work.tally[[kkt.FEEDBACK_RATE, kkt.FEEDBACK_POSITION]] = 0.0
                 self.tally, self.open = work.tally.copy(), (work.phi.copy(), work.rate.copy())
 
     def arguments(self) -> tuple[Any, ...]:

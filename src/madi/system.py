@@ -343,10 +343,15 @@ class System:
         By q means along the speeds (see `derivatives`). `.exact` is False where users' functions stay in Python, or the
         model is too large to trace: then by central differences.
         """
+        q, v, x = self._coordinates(q), self._vector(v, self.nv, "v").copy(), self._trial(a, lam)
+        found = self._blocks(t, q, v, x)
+        return SystemJacobian(found["qdd"], found["qd"], found["q"], found["phi"], self.residual_blocks[1] is not None)
+
+    def _blocks(self, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
+        """The blocks of the system Jacobian as full matrices, by name (symbolic/jacobian.py)."""
         from madi.integrate.newton import differences
 
         blocks, trace = self.residual_blocks
-        q, v, x = self._coordinates(q), self._vector(v, self.nv, "v").copy(), self._trial(a, lam)
         values = np.zeros(sum(blocks.sizes))
         if trace is not None:
             values[:] = np.asarray(trace(t, q, v, x)).reshape(-1)
@@ -354,8 +359,7 @@ class System:
             function, context = self.engine("plain").function("residual")
             scratch = np.zeros(2 * (self.nv + 2 * self.n_constraints))
             differences(function, context, self.layout.arrays, t, q, v, x, values, scratch)
-        found = blocks.matrices(values, self.nv, self.n_constraints)
-        return SystemJacobian(found["qdd"], found["qd"], found["q"], found["phi"], trace is not None)
+        return blocks.matrices(values, self.nv, self.n_constraints)
 
     def operation_count(self, entry: str | None = None, share: bool = True) -> dict[str, int]:
         """Arithmetic operations of one evaluation in code made for this model: "mul", "add", ... and "total".

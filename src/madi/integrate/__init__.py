@@ -1,6 +1,6 @@
 """Integrators: one file per method, one contract (contract.py). A new one is a file and a line in `METHODS`."""
 
-from madi.integrate import ab3, abm, dopri, newmark_explicit, radau, rk4, structural
+from madi.integrate import ab3, abm, dopri, newmark_explicit, radau, rk4, structural, sundials
 from madi.integrate.contract import Method
 
 METHODS: dict[str, Method] = {
@@ -14,5 +14,7 @@ METHODS: dict[str, Method] = {
         structural.NEWMARK,
         structural.GENERALIZED_ALPHA,
         radau.METHOD,
+        sundials.IDA,
+        sundials.CVODE,
     )
 }

@@ -50,6 +50,7 @@ class Method:
     state: Callable[..., int]  # of (nq, nv); of an implicit method (nq, nv, nr, plan)
     buffer: Callable[..., int]
     fixed_too: bool = False  # adaptive, but takes a fixed step when one is given
+    outside: Callable[..., int] | None = None  # a solver that is not ours, in place of the loop
     implicit: bool = False  # solves with the system Jacobian (newton.py); its loop has the arguments of IMPLICIT
 
 

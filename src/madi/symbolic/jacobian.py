@@ -8,6 +8,7 @@ it is what the speeds would move. What an implicit method needs of it is the sum
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -60,7 +61,8 @@ def block_expressions(layout: Layout, inputs: list[ca.SX], out: ca.SX) -> tuple[
     blocks = Blocks(
         [np.array(rows, dtype=np.int64) for rows, _ in places], [np.array(columns, dtype=np.int64) for _, columns in places]
     )
-    return blocks, ca.vertcat(*[value for part in parts for value in part.nonzeros()])
+    values: list[Any] = [value for part in parts for value in part.nonzeros()]
+    return blocks, ca.vertcat(*values) if values else ca.SX(0, 1)
 
 
 def jacobian_function(layout: Layout) -> tuple[Blocks, ca.Function] | None:
