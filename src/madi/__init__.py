@@ -30,7 +30,8 @@ from madi.vehicle.road import Road, flat
 __version__ = "0.1.0"
 
 _LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
-         "assemble": "madi.pipeline"}  # fmt: skip
+         "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
+         "simulate_many": "madi.batch"}  # fmt: skip
 
 __all__ = [
     "AssemblyError",
@@ -54,12 +55,15 @@ __all__ = [
     "cos",
     "cosh",
     "exp",
+    "export_c",
     "fabs",
     "flat",
     "floor",
     "load_run",
     "log",
+    "realtime",
     "simulate",
+    "simulate_many",
     "sin",
     "sinh",
     "sqrt",

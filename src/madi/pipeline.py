@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +78,20 @@ def simulate(
     or pays, else "jit"; results of the two differ in the last digits.
     A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
     """
+    given = dict(locals())
+    return run_solver(prepare(given.pop("model"), given.pop("duration"), **given), given.pop("progress"))
+
+
+def prepare(
+    model: Model | System, duration: float, *, step: float | None = None, method: str | None = None,
+    loops: str = "projection", engine: str = "auto", formulation: str | None = None, frame: str | None = None,
+    times: Any = None, rtol: float = 1e-6, atol: float | None = None, max_step: float | None = None,
+    first_step: float | None = None, order: int = 4, gamma: float | None = None, beta: float | None = None,
+    spectral_radius: float | None = None, alpha: float | None = None, iterations: int | None = None,
+    jacobian: str | None = None, feedback: tuple[float, float] = (10.0, 10.0), reactions: Sequence[str] = (),
+    q0: Any = None, v0: Any = None, progress: bool | None = None,
+) -> Solver | CartesianSolver:  # fmt: skip
+    """All of `simulate` up to the first step: what was asked for, checked, and the arrays of the run."""
     if not isinstance(model, Model | System):
         raise InputError(f"simulate: give a Model or a System, not {type(model).__name__}")
     system = model if isinstance(model, System) else model.build(frame=frame or "base")
@@ -127,10 +142,10 @@ def simulate(
         solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, order, span)
     solver.option[6:] = own
-    return _run(solver, progress)
+    return solver
 
 
-def _run(solver: Solver | CartesianSolver, progress: bool | None) -> Run:
+def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None) -> Run:
     """Integrate and label; a failure keeps what was computed."""
     try:
         status = solver.run(progress)
@@ -143,6 +158,35 @@ def _run(solver: Solver | CartesianSolver, progress: bool | None) -> Run:
     if solver.spoiled is not None:
         raise RunError(solver.explain_spoiled(), run)
     return run
+
+
+def export_c(
+    model: Model, out: Any, *, step: float, method: str = "newmark", duration: float = 1.0,
+    parameters: Sequence[str] | None = None, q0: Any = None, v0: Any = None, frame: str = "base",
+    gamma: float | None = None, beta: float | None = None, spectral_radius: float | None = None, alpha: float | None = None,
+    iterations: int | None = None, jacobian: str | None = None,
+) -> list[Path]:  # fmt: skip
+    """Write the model and its integrator as self-contained C99 into the folder `out`: NAME.h, NAME.c, and a main.c that
+    repeats the run of `duration` seconds from q0, v0. No allocation, no library but libm.
+
+    `method`: "newmark", "generalized-alpha"; without loops also "rk4", "newmark-explicit"; options as in `simulate`.
+    `parameters`: what stays adjustable at run time, by name: "spring.stiffness", "chassis.mass", "pivot.at.x"; default what
+    `model.adjustable(...)` marked. Returns the files.
+    """
+    from madi.export.c import export_c as write
+
+    if not isinstance(model, Model):
+        raise InputError(f"export_c: give a Model, not {type(model).__name__}")
+    system = model.build(frame=frame)
+    if parameters is None or isinstance(parameters, str):
+        parameters = model.adjustables if parameters is None else [parameters]
+    chosen = _method(method, positive(step, "step"))
+    option = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
+    start = _assembled(system, q0, v0)
+    return write(
+        model, out, step=float(step), method=chosen, option=option, duration=positive(duration, "duration"),
+        adjustable=list(parameters), q0=start[0], v0=start[1], system=system,
+    )  # fmt: skip
 
 
 def _for_cartesian(model: Model | System, system: System, engine: str) -> System:

@@ -244,7 +244,7 @@ class Solver(Integration):
         nothing = (0, np.zeros(2, dtype=np.int64))
         trace = self.system.residual_blocks[1]
         if trace is not None and self.engine.name == "compiled" and not self.method.adaptive:
-            from madi.symbolic.stepper import structural_source
+            from madi.export.stepper import structural_source
 
             step = self.engine.source("step", lambda: structural_source(self.system.layout))
             calls = (*nothing, *nothing, *step)

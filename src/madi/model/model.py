@@ -39,6 +39,7 @@ class Model:
         self.forces: list[Force] = []
         self.drives: list[Drive] = []
         self.constraints: list[Constraint] = []
+        self.adjustables: list[str] = []
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.forces)} forces>"
@@ -265,6 +266,10 @@ class Model:
         drive = Drive(joint.name if isinstance(joint, Joint) else joint, function)
         self.drives.append(drive)
         return drive
+
+    def adjustable(self, *names: str) -> None:
+        """Mark numbers that stay adjustable in exported code: "spring.stiffness", "chassis.mass", "pivot.at.x", ..."""
+        self.adjustables += [name for name in names if name not in self.adjustables]
 
     # ---- what follows -----------------------------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""Code for elsewhere: whole steps in C, and models as self-contained C99."""
