@@ -137,7 +137,7 @@ def prepare(
         solver = CartesianSolver(model, system, chosen, outputs, engine, start, joints)  # type: ignore[arg-type]
     else:
         form = system.formulation(formulation)
-        machine = _engine(system, engine, form, span, step, loops)
+        machine = _engine(system, engine, form, span, step, loops, chosen)
         solver = Solver(system, chosen, outputs, machine, form, joints, loops, feedback)
         solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, order, span)
@@ -314,7 +314,7 @@ def _times(times: Any, span: float, step: float | None, method: Method) -> np.nd
     return np.append(grid, span)
 
 
-def _engine(system: System, name: str, formulation: str, span: float, step: float | None, loops: str) -> str:
+def _engine(system: System, name: str, formulation: str, span: float, step: float | None, loops: str, method: Method) -> str:
     """For "auto": C made for the model if it is there already, if it is sooner made than the general kernel on a machine
     that has neither, or if a run as long as this pays for it; else jit."""
     if name != "auto":
@@ -328,8 +328,12 @@ def _engine(system: System, name: str, formulation: str, span: float, step: floa
     if compiler() is None or system.frozen.signals.callbacks or (system.frozen.rows and loops != "projection"):
         return "jit"
     formulation = system.entry(formulation)
-    if library_path(system.layout, formulation).exists():
+    names = [formulation, "step"] if method.implicit and not method.adaptive else [formulation]
+    adjustable = system.parameters.names if system.parameters else ()
+    if all(library_path(system.drawn, name, (), adjustable).exists() for name in names):
         return "compiled"
+    if method.implicit:
+        return "jit"
     size = system.nv * 4 * span / step if step else 0.0  # an adaptive run may be short: nobody knows beforehand
     sooner = not (is_made(formulation) and is_made("observe")) and system.nv <= 20
     return "compiled" if sooner or (size > PAYS_AFTER and system.nv <= 60) else "jit"

@@ -90,6 +90,15 @@ class Integration:
         self.option[:6] = rtol, atol, longest, first, order, step or 0.0
         self.state[:4] = 0.0, 0.0, 0.0, float(self.times[-1]) if self.method.adaptive and not step else span
 
+    def again(self) -> None:
+        """Memory as before a run."""
+        for array in (self.Q, self.V, self.count, self.buffer):
+            array[:] = 0
+        span = self.state[3]
+        self.state[:] = 0.0
+        self.state[3] = span
+        self.spoiled = None
+
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero."""
         at = self.method.first
@@ -246,7 +255,7 @@ class Solver(Integration):
         if trace is not None and self.engine.name == "compiled" and not self.method.adaptive:
             from madi.export.stepper import structural_source
 
-            step = self.engine.source("step", lambda: structural_source(self.system.layout))
+            step = self.engine.source("step", lambda: structural_source(self.system.drawn, self.system.parameters))
             calls = (*nothing, *nothing, *step)
         else:
             parts = nothing if trace is None else self.engine.program("jacobian", trace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,8 @@ from madi.model.check import check
 from madi.model.elements import body_name
 from madi.topology.freeze import freeze, path_matrix
 from madi.topology.graph import spanning_tree
+from madi.topology.layout import Layout
+from madi.topology.parameters import Parameters
 
 if TYPE_CHECKING:
     from madi.loops.assemble import Assembly
@@ -41,6 +44,8 @@ class System:
             raise ModelError(model.name, self.frozen.signals.findings)
         self.layout = self.frozen.layout
         self.active_rows = np.zeros(0, dtype=bool)
+        self.parameters: Parameters | None = None  # numbers that may change from run to run (see `adjustable`)
+        self.values: np.ndarray | None = None
         self.forces = [force.name for force in model.forces]
         self.roads = [(body_name(f.a), f.parameters["road"]) for f in model.forces if "road" in f.parameters]
         self._engines: dict[str, Any] = {}
@@ -53,6 +58,32 @@ class System:
 
             self.layout, self.active_rows = settle(self.layout, self.frozen.rows, self.frozen.q0)
             self._engines.clear()
+        self.drawn = self.layout  # as drawn, whatever `adjust` does
+
+    def adjustable(self, parameters: Parameters) -> System:
+        """A copy whose `parameters` can be changed (`adjust`) without freezing or compiling anew; not to be shared between
+        threads."""
+        other = copy.copy(self)
+        other.parameters, other.values = parameters, parameters.values.copy()
+        other.layout = Layout(self.drawn.ints, self.drawn.reals.copy())
+        other.frozen = copy.copy(self.frozen)
+        other._engines = {}
+        for name in ("residual_blocks", "start"):
+            other.__dict__.pop(name, None)
+        return other
+
+    def adjust(self, values: np.ndarray) -> None:
+        """Set the values of the parameters."""
+        assert self.parameters is not None
+        assert self.values is not None
+        self.values[:] = values
+        self.layout.reals[:] = self.parameters.reals(self.drawn.reals, self.values)
+        self.frozen.body_r = self.parameters.body_r(self._drawn_body_r, self.values)
+        self.__dict__.pop("start", None)
+
+    @property
+    def _drawn_body_r(self) -> np.ndarray:
+        return self.__dict__.setdefault("_body_r", self.frozen.body_r)
 
     def _refuse_singular_mass(self) -> None:
         """A freedom without inertia, at the start, has no acceleration: a point mass turning about itself, say."""
@@ -213,14 +244,15 @@ class System:
         if name == "plain":
             from madi.engines.plain import PlainEngine
 
-            return PlainEngine(self.layout)
+            return PlainEngine(self.layout, self.values)
         if name == "jit":
             from madi.engines.jit import JitEngine
 
-            return JitEngine(self.layout)
+            return JitEngine(self.layout, self.values)
         from madi.engines.compiled import CompiledEngine
 
-        return CompiledEngine(self.layout, [callback.name for callback, _, _ in self.frozen.signals.callbacks])
+        names = [callback.name for callback, _, _ in self.frozen.signals.callbacks]
+        return CompiledEngine(self.drawn, names, self.parameters, self.values)
 
     def formulation(self, name: str | None = None) -> str:
         """The formulation asked for, or the fastest for this size."""
@@ -324,7 +356,7 @@ class System:
         or the model is very large, all entries, by differences."""
         from madi.symbolic.jacobian import full_blocks, jacobian_function
 
-        found = None if self.frozen.signals.callbacks else jacobian_function(self.layout)
+        found = None if self.frozen.signals.callbacks else jacobian_function(self.drawn, self.parameters)
         return found or (full_blocks(self.nv, self.n_constraints), None)
 
     def residual(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
@@ -354,7 +386,8 @@ class System:
         blocks, trace = self.residual_blocks
         values = np.zeros(sum(blocks.sizes))
         if trace is not None:
-            values[:] = np.asarray(trace(t, q, v, x)).reshape(-1)
+            more = () if self.values is None else (self.values,)
+            values[:] = np.asarray(trace(t, q, v, x, *more)).reshape(-1)
         else:
             function, context = self.engine("plain").function("residual")
             scratch = np.zeros(2 * (self.nv + 2 * self.n_constraints))

@@ -9,7 +9,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,10 +69,10 @@ def require_compiler() -> str:
     return path
 
 
-def library_path(layout: Layout, entry: str, request: tuple[float, ...] = ()) -> Path:
+def library_path(layout: Layout, entry: str, request: tuple[float, ...] = (), adjustable: Sequence[str] = ()) -> Path:
     """Where the machine code of an entry of a model is kept: keyed by the model, the sources, the compiler."""
     digest = hashlib.sha256()
-    words = [entry, repr(request), source_hash(), *FLAGS, machine()]
+    words = [entry, repr(request), repr(list(adjustable)), source_hash(), *FLAGS, machine()]
     for part in (layout.ints.tobytes(), layout.reals.tobytes(), " ".join(words)):
         digest.update(part if isinstance(part, bytes) else part.encode())
     return cache_folder() / "compiled" / f"{entry}-{digest.hexdigest()[:24]}.so"
@@ -97,7 +97,8 @@ class CompiledEngine:
 
     name = "compiled"
 
-    def __init__(self, layout: Layout, callbacks: list[str] | None = None):
+    def __init__(self, layout: Layout, callbacks: list[str] | None = None, parameters: Any = None, values: Any = None):
+        """`layout` as drawn; `parameters` that stay symbols, and the array that holds their values."""
         require_compiler()
         if callbacks:
             names = ", ".join(callbacks)
@@ -105,8 +106,8 @@ class CompiledEngine:
                 f"engine=\"compiled\" cannot trace the function of {names}: it stays in Python. Use madi's or NumPy's "
                 'functions and madi.where(...) in it, or engine="jit"'
             )
-        self.layout = layout
-        self.context = np.zeros(2, dtype=np.int64)
+        self.layout, self.parameters = layout, parameters
+        self.context = np.array([0 if values is None else values.ctypes.data, 0], dtype=np.int64)
         self.model_argument = layout.table
         self._loaded: dict[Any, Any] = {}
 
@@ -114,18 +115,22 @@ class CompiledEngine:
         """The C function of an entry, from the disk if it was made before. `request`: see symbolic/trace.py."""
         key = (entry, request)
         if key not in self._loaded:
-            path = library_path(self.layout, entry, request)
+            path = self._path(entry, request)
             if not path.exists():
                 explain_wait(f"C code of {entry!r} for this model", lambda: self._make(entry, request, size, path))
             library = ctypes.CDLL(str(path))
             self._loaded[key] = (_CALL(("entry", library)), library)
         return self._loaded[key][0]
 
+    def _path(self, name: str, request: tuple[float, ...] = ()) -> Path:
+        return library_path(self.layout, name, request, self.parameters.names if self.parameters else ())
+
     def _make(self, entry: str, request: tuple[float, ...], size: int, path: Path) -> None:
         from madi.symbolic.codegen import c_source
         from madi.symbolic.trace import trace
 
-        compile_c(c_source(trace(self.layout, entry, request=request, size=size)), path)
+        traced = trace(self.layout, entry, request=request, size=size, parameters=self.parameters)
+        compile_c(c_source(traced), path)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
@@ -147,7 +152,7 @@ class CompiledEngine:
     def source(self, name: str, make: Callable[[], str]) -> tuple[int, np.ndarray]:
         """The function `entry` of a C file made for this model, as `function` gives an entry."""
         if name not in self._loaded:
-            path = library_path(self.layout, name)
+            path = self._path(name)
             if not path.exists():
                 explain_wait(f"C code of {name!r} for this model", lambda: compile_c(make(), path))
             library = ctypes.CDLL(str(path))

@@ -3,7 +3,7 @@
 The instructions of a trace are put in an order in which many of one kind follow each other: the interpreter then asks once
 per run what to do, not once per instruction. Registers: constants, inputs, then what each instruction makes.
 
-    context = (counts, runs, a, b, inputs, outputs, registers), addresses of arrays.
+    context = (counts, runs, a, b, inputs, outputs, registers, parameters), addresses of arrays.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TWO = tuple(OPS[name] for name in ("div", "pow", "atan2", "fmin", "fmax", "copys
 
 
 @kernel
-def interpret(counts, runs, a, b, inputs, outputs, r, t, q, v, x, out):
+def interpret(counts, runs, a, b, inputs, outputs, r, p, t, q, v, x, out):
     """Fill the registers, run by run."""
     for k in range(counts[0]):
         kind, at = inputs[3 * k], inputs[3 * k + 1]
@@ -43,6 +43,8 @@ def interpret(counts, runs, a, b, inputs, outputs, r, t, q, v, x, out):
             value = v[at]
         elif kind == 3:
             value = x[at]
+        elif kind == 4:
+            value = p[at]
         r[inputs[3 * k + 2]] = value
     for n in range(counts[1]):
         op, first, last = runs[3 * n], runs[3 * n + 1], runs[3 * n + 2]

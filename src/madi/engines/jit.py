@@ -158,8 +158,10 @@ class JitEngine:
 
     name = "jit"
 
-    def __init__(self, layout: Layout):
+    def __init__(self, layout: Layout, values: np.ndarray | None = None):
+        """`values`: of the parameters, where the traces have some."""
         self.layout = layout
+        self.values = np.zeros(1) if values is None else values
         self.model_argument, self._calls = model_table(layout)
         self._programs: dict[str, Any] = {}
         self._own = threading.local()  # each thread has its own scratch: the calls release Python's lock
@@ -207,7 +209,7 @@ class JitEngine:
             self._programs[name] = Program(trace)
         own = self._own.__dict__.setdefault("programs", {})
         if name not in own:
-            arrays = self._programs[name].arrays()
+            arrays = (*self._programs[name].arrays(), self.values)
             own[name] = (arrays, np.array([array.ctypes.data for array in arrays], dtype=np.int64))
         return interpreter_function().address, own[name][1]
 

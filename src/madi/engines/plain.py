@@ -16,8 +16,8 @@ class PlainEngine:
 
     name = "plain"
 
-    def __init__(self, layout: Layout):
-        self.layout = layout
+    def __init__(self, layout: Layout, values: np.ndarray | None = None):
+        self.layout, self.values = layout, values
         self.model = self.model_argument = layout.arrays
         self.work = work_views(layout.ints, np.zeros(layout.work_size()))
 
@@ -43,7 +43,8 @@ class PlainEngine:
 
         def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray, context: Any) -> int:
             size = [trace.size1_in(k) for k in (1, 2, 3)]
-            out[: trace.size1_out(0)] = np.asarray(trace(t, q[: size[0]], v[: size[1]], x[: size[2]])).reshape(-1)
+            more = () if self.values is None else (self.values,)
+            out[: trace.size1_out(0)] = np.asarray(trace(t, q[: size[0]], v[: size[1]], x[: size[2]], *more)).reshape(-1)
             return 0
 
         return call, np.zeros(2, dtype=np.int64)

@@ -36,7 +36,7 @@ from madi.joints.dispatch import exponential
 from madi.symbolic.codegen import HEAD, c_piece
 from madi.symbolic.jacobian import block_expressions
 from madi.symbolic.sym import Sym, column_of, symbols
-from madi.symbolic.trace import expressions
+from madi.symbolic.trace import adjusted, expressions
 from madi.topology.layout import Layout, model_views
 from madi.topology.parameters import Parameters
 
@@ -46,9 +46,8 @@ class Traced:
 
     def __init__(self, layout: Layout, parameters: Parameters | None = None):
         self.layout = layout
-        count = len(parameters.names) if parameters else 0
-        self.p, symbols_p = symbols("p", count)
-        self.reals = parameters.reals(layout.reals, symbols_p) if parameters else layout.reals.astype(object)
+        p, self.reals = adjusted(layout, parameters)
+        self.p = p[0] if p else ca.SX(0, 1)
         self.model = model_views(layout.ints, self.reals)
 
     def function(self, name: str, inputs: list[ca.SX], out: ca.SX) -> ca.Function:

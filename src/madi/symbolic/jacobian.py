@@ -13,8 +13,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from madi.symbolic.trace import count_operations, expressions
+from madi.symbolic.trace import adjusted, count_operations, expressions
 from madi.topology.layout import Layout
+from madi.topology.parameters import Parameters
 
 BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")  # dR by qdd, by qd, by q, by lam; dPhi and dPhi' by q
 LARGEST = 400_000  # operations of R times columns: beyond, the trace is not worth its time
@@ -65,13 +66,15 @@ def block_expressions(layout: Layout, inputs: list[ca.SX], out: ca.SX) -> tuple[
     return blocks, ca.vertcat(*values) if values else ca.SX(0, 1)
 
 
-def jacobian_function(layout: Layout) -> tuple[Blocks, ca.Function] | None:
-    """The blocks and a function (t, q, v, x) of their values; None where the model is too large to trace."""
+def jacobian_function(layout: Layout, parameters: Parameters | None = None) -> tuple[Blocks, ca.Function] | None:
+    """The blocks and a function of (t, q, v, x), with `parameters` of (t, q, v, x, p), of their values; None where the model
+    is too large to trace."""
     if layout.header("nv") > 200:
         return None
-    inputs, out = expressions(layout, "residual")
-    size = sum(count_operations(ca.Function("residual", inputs, [out])).values())
+    p, reals = adjusted(layout, parameters)
+    inputs, out = expressions(layout, "residual", reals=reals)
+    size = sum(count_operations(ca.Function("residual", [*inputs, *p], [out])).values())
     if size * layout.header("nv") > LARGEST:
         return None
     blocks, values = block_expressions(layout, inputs, out)
-    return blocks, ca.Function("jacobian", inputs, [ca.cse(values)])
+    return blocks, ca.Function("jacobian", [*inputs, *p], [ca.cse(values)])

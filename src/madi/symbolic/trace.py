@@ -19,6 +19,7 @@ from madi.spatial.rotation import quaternion_product
 from madi.symbolic.ssa import ARITHMETIC, Instruction, instructions
 from madi.symbolic.sym import column_of, symbols
 from madi.topology.layout import Layout, model_views, work_views
+from madi.topology.parameters import Parameters
 
 
 def expressions(
@@ -39,10 +40,22 @@ def expressions(
     return [t, q, v, x], column_of(out)
 
 
-def trace(layout: Layout, entry: str, share: bool = True, request: Sequence[float] = (), size: int = 0) -> ca.Function:
-    """The entry as a function of (t, q, v, x), common terms shared."""
-    inputs, out = expressions(layout, entry, request, size)
-    return ca.Function("entry", inputs, [ca.cse(out) if share else out])
+def trace(
+    layout: Layout, entry: str, share: bool = True, request: Sequence[float] = (), size: int = 0,
+    parameters: Parameters | None = None,
+) -> ca.Function:  # fmt: skip
+    """The entry as a function of (t, q, v, x), with `parameters` of (t, q, v, x, p); common terms shared."""
+    p, reals = adjusted(layout, parameters)
+    inputs, out = expressions(layout, entry, request, size, reals)
+    return ca.Function("entry", [*inputs, *p], [ca.cse(out) if share else out])
+
+
+def adjusted(layout: Layout, parameters: Parameters | None) -> tuple[list[ca.SX], Any]:
+    """The input p, if there are parameters, and the model's numbers with symbols for them."""
+    if parameters is None:
+        return [], layout.reals.astype(object)
+    p, values = symbols("p", len(parameters.names))
+    return [p], parameters.reals(layout.reals, values)
 
 
 def tangent(layout: Layout, q: ca.SX) -> ca.SX:

@@ -1,0 +1,220 @@
+"""Many runs of one model: other parameters, other starts, on all cores, one dataset.
+
+The model is frozen and compiled once. Each thread has a copy of it whose numbers can be set (System.adjustable); the loops
+release Python's lock, so threads are enough.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import InputError, RunError
+from madi.integrate.contract import DONE, NEXT
+from madi.model.model import Model
+from madi.pipeline import _assembled, prepare
+from madi.solver import Solver
+from madi.system import System
+from madi.topology.parameters import Parameters
+from madi.topology.parameters import parameters as locate
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def simulate_many(
+    model: Model,
+    parameters: Mapping[str, Any] | None = None,
+    duration: float = 1.0,
+    *,
+    q0: Any = None,
+    v0: Any = None,
+    keep: Sequence[str] = ("q", "v"),
+    workers: int | None = None,
+    **options: Any,
+) -> xr.Dataset:
+    """Run one model many times, on all cores; returns one dataset with the dimension `run`.
+
+    `parameters`: {name: values, one for each run}, names as "spring.stiffness", "chassis.mass", "pivot.at.x" (a number
+    alone is for all runs). `q0`, `v0`: starts, as in `simulate`, or {name: values} with one value for each run, or arrays of
+    one row for each run. `keep`: what of each run's results is kept; "q" and "v" alone are quickest. `workers`: threads,
+    default one a core. Other options as in `simulate`; with adaptive methods give `times`, or take the default 1001.
+    A run that fails leaves NaN, and its message in `message`; the others go on. Parameters are coordinates along `run`.
+
+    >>> import madi
+    >>> m = madi.Model("swing")
+    >>> bob = m.body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -1))
+    >>> _ = m.revolute("pin", m.ground, bob, at=(0, 0, 0), axis=(0, 1, 0), q0=0.3)
+    >>> found = madi.simulate_many(m, {"bob.mass": [1.0, 2.0, 3.0]}, 0.5, step=0.01)
+    >>> dict(found["q"].sizes)
+    {'run': 3, 'time': 51, 'coordinate': 1}
+    """
+    if not isinstance(model, Model):
+        raise InputError(f"simulate_many: give a Model, not {type(model).__name__}")
+    given = {str(name): np.asarray(values, dtype=float) for name, values in (parameters or {}).items()}
+    starts = {"q0": q0, "v0": v0}
+    count = _count(given, starts)
+    frame = options.pop("frame", None) or "base"
+    system = model.build(frame=frame)
+    wanted = locate(model, list(given), frame)
+    values = np.column_stack([np.broadcast_to(v, count) for v in given.values()]) if given else np.zeros((count, 0))
+    if not np.isfinite(values).all():
+        raise InputError("simulate_many: the parameters have values that are not finite")
+    batch = Batch(model, system, wanted, values, starts, duration, tuple(keep), options)
+    batch.work(min(workers or os.cpu_count() or 1, count))
+    return batch.dataset()
+
+
+def _rows(value: Any) -> int | None:
+    """How many runs a start is for; None: the same for all."""
+    if isinstance(value, Mapping):
+        sizes = {np.size(v) for v in value.values() if np.ndim(v) == 1}
+        if len(sizes) > 1:
+            raise InputError(f"simulate_many: starts of different numbers of runs: {sorted(sizes)}")
+        return sizes.pop() if sizes else None
+    return len(value) if value is not None and np.ndim(value) == 2 else None
+
+
+def _count(given: dict[str, np.ndarray], starts: dict[str, Any]) -> int:
+    sizes: dict[str, int] = {}
+    for name, values in given.items():
+        if values.ndim > 1:
+            raise InputError(f"simulate_many: {name!r} must be a list of numbers, one for each run")
+        if values.ndim == 1:
+            sizes[name] = len(values)
+    for name, value in starts.items():
+        rows = _rows(value)
+        if rows is not None:
+            sizes[name] = rows
+    if not sizes:
+        raise InputError("simulate_many: give at least one list of values, one for each run")
+    if len(set(sizes.values())) > 1 or 0 in sizes.values():
+        told = ", ".join(f"{name}: {n}" for name, n in sizes.items())
+        raise InputError(f"simulate_many: lists of different lengths ({told})")
+    return next(iter(sizes.values()))
+
+
+class Batch:
+    """The runs of one call."""
+
+    def __init__(self, model: Model, system: System, wanted: Parameters, values: np.ndarray, starts: dict[str, Any],
+                 duration: float, keep: tuple[str, ...], options: dict[str, Any]):  # fmt: skip
+        self.model, self.system, self.wanted, self.values = model, system, wanted, values
+        self.starts, self.duration, self.keep, self.options = starts, duration, keep, options
+        self.count = len(values)
+        # what is prescribed, and loops between steps, are put right when results are labelled
+        self.quick = set(keep) <= {"q", "v"} and not system.frozen.rows and not np.any(system.layout.arrays.drive >= 0)
+        self.messages = np.full(self.count, "", dtype=object)
+        self.next, self.lock = 0, threading.Lock()
+        self.found: dict[int, Any] = {}
+        self.Q = self.V = np.zeros(0)
+
+    def start_of(self, k: int, system: System) -> tuple[np.ndarray, np.ndarray]:
+        """Where run k starts."""
+        given = []
+        for value in self.starts.values():
+            if isinstance(value, Mapping):
+                value = {name: (v[k] if np.ndim(v) == 1 else v) for name, v in value.items()}
+            elif value is not None and np.ndim(value) == 2:
+                value = np.asarray(value)[k]
+            given.append(value)
+        if not system.frozen.rows and given[0] is None and given[1] is None:
+            return system.q0, system.v0
+        return _assembled(system, *given)
+
+    def prepared(self, like: Solver | None = None) -> Solver:
+        """A copy of the model for one thread, and its solver; traces are shared with another's."""
+        system = self.system.adjustable(self.wanted)
+        if like is not None and "residual_blocks" in like.system.__dict__:
+            system.__dict__["residual_blocks"] = like.system.residual_blocks
+        system.adjust(self.values[0])
+        q, v = self.start_of(0, system)
+        solver = prepare(system, self.duration, q0=q, v0=v, **self.options)
+        if not isinstance(solver, Solver) or solver.method.outside is not None:
+            raise InputError("simulate_many: formulation='cartesian' and the methods of SUNDIALS run one at a time")
+        return solver
+
+    def work(self, workers: int) -> None:
+        """All runs."""
+        first = self.prepared()  # compiles what there is to compile, before the threads start
+        self.Q = np.full((self.count, *first.Q.shape), np.nan)
+        self.V = np.full((self.count, *first.V.shape), np.nan)
+        self.times = first.times
+        self.take(first, once=True)
+        if workers == 1:
+            self.take(first)
+            return
+        solvers = [first, *(self.prepared(first) for _ in range(workers - 1))]
+        with ThreadPoolExecutor(workers) as pool:
+            for done in [pool.submit(self.take, solver) for solver in solvers]:
+                done.result()
+
+    def take(self, solver: Solver, once: bool = False) -> None:
+        """Runs, one after the other, until there are none left."""
+        while True:
+            with self.lock:
+                k, self.next = self.next, self.next + 1
+            if k >= self.count:
+                return
+            try:
+                self.one(solver, k)
+            except RunError as error:
+                self.messages[k] = str(error)
+            if once:
+                return
+
+    def one(self, solver: Solver, k: int) -> None:
+        """Run k."""
+        system = solver.system
+        system.adjust(self.values[k])
+        solver.again()
+        if solver.loops:
+            solver._tell_loops(solver.feedback)
+        solver.start(*self.start_of(k, system))
+        status = solver.run(False)
+        n = int(solver.count[NEXT])
+        if self.quick:
+            self.Q[k, : n * system.nq], self.V[k, : n * system.nv] = solver.Q[: n * system.nq], solver.V[: n * system.nv]
+        else:
+            run = solver.result()
+            missing = [name for name in self.keep if name not in run.data]
+            if missing:
+                raise InputError(f"keep: there is no {missing[0]!r} in the results; there are {', '.join(run.data)}")
+            self.found[k] = run.data[list(self.keep)]
+        if status != DONE:
+            raise RunError(solver.explain(status), solver.result())
+
+    def dataset(self) -> xr.Dataset:
+        """All runs, labelled."""
+        import xarray as xr
+
+        runs = np.arange(self.count)
+        if self.quick:
+            n, system = len(self.times), self.system
+            data = {}
+            if "q" in self.keep:
+                data["q"] = (("run", "time", "coordinate"), self.Q.reshape(self.count, n, system.nq))
+            if "v" in self.keep:
+                data["v"] = (("run", "time", "speed"), self.V.reshape(self.count, n, system.nv))
+            found = xr.Dataset(
+                data, {"run": runs, "time": self.times, "coordinate": system.coordinates, "speed": system.speeds}
+            )
+            found["time"].attrs["units"] = "s"
+        else:
+            if not self.found:
+                raise RunError(f"simulate_many: every run failed; the first: {self.messages[0]}", None)
+            parts = [self.found.get(k) for k in range(self.count)]
+            some = next(part for part in parts if part is not None)
+            blank = xr.full_like(some, np.nan)
+            whole = [blank if part is None else part.reindex(time=self.times) for part in parts]
+            found = xr.concat(whole, dim=xr.DataArray(runs, dims="run", name="run"))
+        for j, name in enumerate(self.wanted.names):
+            found = found.assign_coords({name: ("run", self.values[:, j])})
+        found["message"] = ("run", self.messages.astype(str))
+        found.attrs["model"] = self.system.name
+        return found
