@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from madi.loops.assemble import Assembly
     from madi.loops.redundancy import Mobility
     from madi.model.model import Model
+    from madi.symbolic.equations import Equations
 
 ENGINES = ("auto", "plain", "jit", "compiled")
 
@@ -36,7 +38,7 @@ class System:
         findings = check(model)
         if findings:
             raise ModelError(model.name, findings)
-        self.name = model.name
+        self.model, self.name = model, model.name
         self.frame = frame
         self.spanning_tree = spanning_tree(model)
         self.frozen = freeze(model, self.spanning_tree, frame)
@@ -393,6 +395,17 @@ class System:
             scratch = np.zeros(2 * (self.nv + 2 * self.n_constraints))
             differences(function, context, self.layout.arrays, t, q, v, x, values, scratch)
         return blocks.matrices(values, self.nv, self.n_constraints)
+
+    def equations(self, parameters: Sequence[str] = ()) -> Equations:
+        """The equations as expressions a person can read: M, P, Phi, operation counts, LaTeX (symbolic/equations.py).
+
+        `parameters`: numbers that stay letters, by name: "bob.mass", "spring.stiffness", "gravity.z".
+        """
+        from madi.symbolic.equations import Equations
+        from madi.topology.parameters import parameters as locate
+
+        self._refuse_callbacks("readable equations")
+        return Equations(self, locate(self.model, list(parameters), self.frame) if parameters else None)
 
     def operation_count(self, entry: str | None = None, share: bool = True) -> dict[str, int]:
         """Arithmetic operations of one evaluation in code made for this model: "mul", "add", ... and "total".

@@ -410,8 +410,8 @@ def compile_interpreter(piece: str) -> Any:
         c = view_at(context, int64)
         interpret(
             view_at(c[0], int64), view_at(c[1], int64), view_at(c[2], int64), view_at(c[3], int64), view_at(c[4], int64),
-            view_at(c[5], int64), view_at(c[6], float64), view_at(c[7], float64), t, view_at(q, float64), view_at(v, float64),
-            view_at(x, float64), view_at(out, float64),
+            view_at(c[5], int64), view_at(c[6], float64), view_at(c[7], float64), t, view_at(q, float64),
+            view_at(v, float64), view_at(x, float64), view_at(out, float64),
         )  # fmt: skip
         return 0
 

@@ -39,6 +39,7 @@ NOT_COMPILED = (
 )  # folders and files that have no kernels, and that no generated code is made from; fmt: skip
 
 
+@cache
 def jit_folder() -> Path:
     """Where Numba keeps the machine code of these sources."""
     from importlib.metadata import version

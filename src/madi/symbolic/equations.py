@@ -1,0 +1,358 @@
+"""Equations a person can read: M(q) a + Phi_q^T lam = P(q, v, t), Phi(q, t) = 0, as expressions of the model's own names.
+
+They come from the trace of the same kernels that are run. Numbers may stay letters (parameters). SymPy prints small systems;
+of large ones there is still the pattern (what is zero, what is constant) and the count of operations.
+"""
+
+from __future__ import annotations
+
+import html
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from madi.errors import InputError
+from madi.joints.dispatch import retract
+from madi.symbolic.ssa import instructions
+from madi.symbolic.trace import adjusted, count_operations, expressions
+
+if TYPE_CHECKING:
+    from madi.system import System
+    from madi.topology.parameters import Parameters
+
+READABLE = 8000  # operations, written out, that SymPy still makes readable
+
+
+class Equations:
+    """The equations of one system; made by `s.equations()`.
+
+    `pattern`: of the mass matrix, "0" zero, "c" constant, "x" changes with q. `operations`: arithmetic operations before and
+    after sharing of common terms. `mass_matrix`, `right_side`, `constraints`, `constraint_jacobian`: SymPy matrices (small
+    systems). `christoffel(q)`: numbers; `christoffel_symbols()`: SymPy.
+    """
+
+    def __init__(self, system: System, parameters: Parameters | None = None):
+        self.system, self.parameters = system, parameters
+        layout, nv, nr = system.drawn, system.nv, system.n_constraints
+        p, reals = adjusted(layout, parameters)
+        self.p = p[0] if p else ca.SX(0, 1)
+        (_, q, _, _), M = expressions(layout, "mass-matrix", reals=reals)
+        self.inputs, out = expressions(layout, "residual", reals=reals)
+        _, q1, _, x = self.inputs
+        theta, a = x[:nv], x[nv:]
+        still = ca.SX.zeros(nv)
+        out = ca.substitute(out, theta, still)  # at q itself
+        self._M = ca.sparsify(ca.substitute(ca.reshape(M, nv, nv), q, q1))
+        self._P = ca.simplify(-ca.substitute(out[:nv], a, ca.SX.zeros(nv + nr)))
+        self._phi = ca.substitute(out[nv : nv + nr], a, ca.SX.zeros(nv + nr))
+        self._phi_q = ca.sparsify(ca.substitute(ca.jacobian(out[:nv], x[2 * nv :]), a, ca.SX.zeros(nv + nr))).T
+        self.active = np.flatnonzero(system.layout.arrays.row_place >= 0)
+
+    # ---- counts and patterns: any size -------------------------------------------------------------------------------
+
+    @cached_property
+    def pattern(self) -> np.ndarray:
+        """nv × nv characters: "0" zero, "c" constant, "x" variable; sin^2 + cos^2 = 1 is seen, at a few random places."""
+        system, rng = self.system, np.random.default_rng(1)
+        q, some = np.empty(system.nq), []
+        for _ in range(4):
+            retract(system.drawn.arrays, system.q0, rng.uniform(-1.0, 1.0, system.nv), q)
+            some.append(system.mass_matrix(q, engine="plain"))
+        size = np.sqrt(np.outer(np.diag(some[0]), np.diag(some[0]))) + 1e-300
+        found = np.where(np.max(np.ptp(some, axis=0) / size[None], axis=0) < 1e-12, "c", "x")
+        return np.where(np.max(np.abs(some), axis=0) / size < 1e-13, "0", found)
+
+    @cached_property
+    def operations(self) -> dict[str, dict[str, int]]:
+        """Of M, P and (with loops) Phi and Phi_q: operations "written_out" entry by entry, as the kernels compute them
+        ("before"), and with all common terms shared ("after")."""
+        parts = {"mass_matrix": self._M, "right_side": self._P}
+        if self.system.n_constraints:
+            parts |= {"constraints": self._phi, "constraint_jacobian": self._phi_q}
+        everything = ca.vertcat(*(ca.densify(ca.vec(part)) for part in parts.values()))
+        parts["all"] = everything
+        found = {}
+        for name, part in parts.items():
+            found[name] = {
+                "written_out": self._written_out(part), "before": self._count(part), "after": self._count(ca.cse(part)),
+            }  # fmt: skip
+        return found
+
+    def _count(self, part: ca.SX) -> int:
+        return sum(count_operations(ca.Function("f", [*self.inputs, self.p], [part])).values())
+
+    def _written_out(self, part: ca.SX) -> int:
+        """Operations when every entry is written out by itself, as a person would: nothing shared."""
+        listed = instructions(ca.Function("f", [*self.inputs, self.p], [part]))
+        cost: list[int] = []
+        total = 0
+        for made in listed:
+            if made.op == "output":
+                total += cost[made.a]
+                cost.append(0)
+            elif made.op in ("const", "input"):
+                cost.append(0)
+            else:
+                cost.append(1 + cost[made.a] + (cost[made.b] if made.b >= 0 else 0))
+        return total
+
+    def christoffel(self, q: Any) -> np.ndarray:
+        """c[i, j, k] = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2 at q, exact; sum_jk c_ijk v_j v_k: the velocity forces."""
+        self._refuse_quaternions()
+        nv = self.system.nv
+        values = self.parameters.values if self.parameters else np.zeros(0)
+        D = np.array(self._slopes(self.system._coordinates(q), values).full())
+        D = D.reshape(nv, nv, nv, order="F")  # dM_ij / dq_k
+        return 0.5 * (D + D.transpose(0, 2, 1) - D.transpose(2, 0, 1))
+
+    @cached_property
+    def _slopes(self) -> ca.Function:
+        """dM / dq, column by column."""
+        q = self.inputs[1]
+        return ca.Function("slopes", [q, self.p], [ca.jacobian(ca.vec(ca.densify(self._M)), q)])
+
+    def _refuse_quaternions(self) -> None:
+        if self.system.nq != self.system.nv:
+            raise InputError(
+                f"model {self.system.name!r} has speeds that are no rates of coordinates (ball or free joints): Christoffel "
+                "coefficients belong to coordinates"
+            )
+
+    # ---- letters: small systems ----------------------------------------------------------------------------------------
+
+    @property
+    def readable(self) -> bool:
+        """Whether SymPy can print them in a sensible time."""
+        return self.operations["all"]["written_out"] <= READABLE
+
+    def _require_readable(self) -> None:
+        if not self.readable:
+            raise InputError(
+                f"model {self.system.name!r}: {self.operations['all']['written_out']:.4g} operations are too many to read; "
+                "`operations` and `pattern` tell what there is, `madi export c` writes them out"
+            )
+
+    @cached_property
+    def _letters(self) -> list[list[Any]]:
+        """SymPy symbols for t, q, v, x, p."""
+        import sympy
+
+        system = self.system
+
+        def name(text: str) -> str:
+            return text.replace("_", " ")
+
+        q = [sympy.Symbol(f"q_{{{name(word)}}}", real=True) for word in system.coordinates]
+        v = [sympy.Symbol(rf"\dot q_{{{name(word)}}}", real=True) for word in system.speeds]
+        p = [_parameter_symbol(word) for word in (self.parameters.names if self.parameters else [])]
+        x = [sympy.Symbol(f"x_{k}") for k in range(2 * system.nv + system.n_constraints)]
+        return [[sympy.Symbol("t", real=True)], q, v, x, p]
+
+    def _sympy(self, part: ca.SX) -> Any:
+        """An expression matrix in SymPy."""
+        import sympy
+
+        self._require_readable()
+        function = ca.Function("f", [*self.inputs, self.p], [ca.densify(part)])
+        entries = [sympy.Integer(0)] * (part.shape[0] * part.shape[1])
+        made: list[Any] = []
+        for one in instructions(function):
+            if one.op == "output":
+                entries[int(one.value)] = made[one.a]
+                made.append(None)
+            elif one.op == "const":
+                made.append(_number(one.value))
+            elif one.op == "input":
+                made.append(self._letters[one.a][one.b])
+            else:
+                made.append(_operation(one.op, made[one.a], made[one.b] if one.b >= 0 else None))
+        matrix = sympy.Matrix(part.shape[1], part.shape[0], entries).T
+        return matrix.applyfunc(_tidy)
+
+    @cached_property
+    def mass_matrix(self) -> Any:
+        """M(q)."""
+        return self._sympy(self._M)
+
+    @cached_property
+    def right_side(self) -> Any:
+        """P(q, v, t): all forces less velocity terms."""
+        return self._sympy(self._P)
+
+    @cached_property
+    def constraints(self) -> Any:
+        """Phi(q, t) of the rows that do not vanish."""
+        return self._sympy(self._phi[list(map(int, self.active))])
+
+    @cached_property
+    def constraint_jacobian(self) -> Any:
+        """Phi_q of the same rows."""
+        return self._sympy(self._phi_q[list(map(int, self.active)), :])
+
+    def christoffel_symbols(self) -> dict[tuple[int, int, int], Any]:
+        """{(i, j, k): c_ijk} of those that are not zero, j <= k, as SymPy expressions."""
+        import sympy
+
+        self._refuse_quaternions()
+        M, q, n = self.mass_matrix, self._letters[1], self.system.nv
+        found = {}
+        for i in range(n):
+            for j in range(n):
+                for k in range(j, n):
+                    c = (sympy.diff(M[i, j], q[k]) + sympy.diff(M[i, k], q[j]) - sympy.diff(M[j, k], q[i])) / 2
+                    c = _tidy(c)
+                    if c != 0:
+                        found[i, j, k] = c
+        return found
+
+    def latex(self) -> str:
+        """All of it in LaTeX, ready for an align environment."""
+        import sympy
+
+        speeds = sympy.Matrix([sympy.Symbol(rf"\ddot q_{{{word.replace('_', ' ')}}}") for word in self.system.speeds])
+        lines = [rf"M &= {sympy.latex(self.mass_matrix)} \\", rf"P &= {sympy.latex(self.right_side)} \\"]
+        if len(self.active):
+            lines += [
+                rf"\Phi &= {sympy.latex(self.constraints)} \\",
+                rf"\Phi_q &= {sympy.latex(self.constraint_jacobian)} \\",
+            ]
+            lines.append(rf"M\,{sympy.latex(speeds)} &+ \Phi_q^T \lambda = P, \qquad \Phi = 0")
+        else:
+            lines.append(rf"M\,{sympy.latex(speeds)} &= P")
+        return "\n".join(lines)
+
+    def text(self) -> str:
+        """A page for the terminal."""
+        import sympy
+
+        lines = [*self._facts(), "", "mass matrix (0 zero, c constant, x changes with q):"]
+        width = max((len(name) for name in self.system.speeds), default=0)
+        lines += [f"  {name:<{width}}  {' '.join(row)}" for name, row in zip(self.system.speeds, self.pattern, strict=True)]
+        if self.readable:
+            for name, what in self._parts():
+                lines += ["", f"{name} =", sympy.pretty(_plain(what), use_unicode=True, wrap_line=False)]
+        else:
+            lines += ["", "The expressions are too long to read; `madi export c` writes them out."]
+        return "\n".join(lines)
+
+    def page(self) -> str:
+        """The same as one HTML page, formulas in MathML: no script, no network."""
+        from sympy import mathml
+
+        rows = "".join(
+            f"<tr><th>{html.escape(name)}</th>{''.join(f'<td class={c!r}>{c}</td>' for c in row)}</tr>"
+            for name, row in zip(self.system.speeds, self.pattern, strict=True)
+        )
+        parts = ""
+        if self.readable:
+            for name, what in self._parts():
+                parts += f"<h2>{name}</h2><math display='block'>{mathml(what, printer='presentation')}</math>"
+        else:
+            parts = "<p>The expressions are too long to read; <code>madi export c</code> writes them out.</p>"
+        facts = "".join(f"<p>{html.escape(line)}</p>" for line in self._facts())
+        return PAGE.format(title=html.escape(self.system.name), facts=facts, rows=rows, parts=parts)
+
+    def _parts(self) -> list[tuple[str, Any]]:
+        found = [("M(q)", self.mass_matrix), ("P(q, v, t)", self.right_side)]
+        if len(self.active):
+            found += [("Phi(q, t)", self.constraints), ("Phi_q(q)", self.constraint_jacobian)]
+        return found
+
+    def _facts(self) -> list[str]:
+        s, flat = self.system, self.pattern.reshape(-1)
+        lines = [
+            f"{s.name}: {len(s.bodies)} bodies, {s.nv} speeds, {s.n_constraints} constraints",
+            "M a + Phi_q^T lam = P,  Phi = 0" if s.n_constraints else "M a = P",
+            f"entries of M: {np.sum(flat == '0')} zero, {np.sum(flat == 'c')} constant, {np.sum(flat == 'x')} variable",
+        ]
+        for name, count in self.operations.items():
+            lines.append(
+                f"operations, {name.replace('_', ' ')}: {count['written_out']:.4g} written out, {count['before']} in the "
+                f"kernels, {count['after']} with common terms shared"
+            )
+        return lines
+
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}: equations</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #1b1f24; }}
+math {{ overflow-x: auto; font-size: 1.1rem; text-align: left; }}
+table {{ border-collapse: collapse; font: 13px monospace; }}
+th {{ text-align: left; font-weight: normal; padding-right: 1em; }}
+td {{ width: 1.6em; text-align: center; border: 1px solid #d8dee4; }} td[class="x"] {{ background: #cfe3f7; }}
+td[class="c"] {{ background: #eef2f5; }} td[class="0"] {{ color: #c2c8ce; }}
+</style></head><body>
+<h1>{title}</h1>
+{facts}
+<h2>Mass matrix: zero, constant (c), variable (x)</h2>
+<table>{rows}</table>
+{parts}
+</body></html>
+"""
+
+
+def _parameter_symbol(name: str) -> Any:
+    """A letter as people use it: m for a mass, k for a stiffness, c for a damping, g for gravity."""
+    import sympy
+
+    element, _, field = name.partition(".")
+    letter = {"mass": "m", "stiffness": "k", "damping": "c", "radius": "r", "length": "l", "free_length": "l_0"}.get(field)
+    if element == "gravity":
+        return sympy.Symbol(f"g_{field}", real=True)
+    if letter is None:
+        letter = {"inertia": "I", "com": "s", "at": "r"}.get(field.split(".")[0], field)
+        element = f"{element} {field.split('.')[-1]}"
+    return sympy.Symbol(f"{letter}_{{{element.replace('_', ' ')}}}", real=True)
+
+
+def _number(value: float) -> Any:
+    """Whole numbers and short decimals stay so."""
+    import sympy
+
+    if float(value).is_integer() and abs(value) < 1e9:
+        return sympy.Integer(int(value))
+    return sympy.Float(repr(float(value)), 15) if abs(value) < 1e12 else sympy.Float(value)
+
+
+def _operation(op: str, a: Any, b: Any) -> Any:
+    import sympy
+
+    two = {
+        "add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: a * b, "div": lambda: a / b, "pow": lambda: a**b,
+        "atan2": lambda: sympy.atan2(a, b), "fmin": lambda: sympy.Min(a, b), "fmax": lambda: sympy.Max(a, b),
+        "lt": lambda: sympy.Piecewise((1, a < b), (0, True)), "le": lambda: sympy.Piecewise((1, a <= b), (0, True)),
+        "eq": lambda: sympy.Piecewise((1, sympy.Eq(a, b)), (0, True)),
+        "ne": lambda: sympy.Piecewise((0, sympy.Eq(a, b)), (1, True)), "and": lambda: a * b,
+        "or": lambda: a + b - a * b, "if_else_zero": lambda: a * b, "copysign": lambda: sympy.Abs(a) * sympy.sign(b),
+        "fmod": lambda: sympy.Mod(a, b),
+    }  # fmt: skip
+    if op in two:
+        return two[op]()
+    one = {"neg": lambda: -a, "inv": lambda: 1 / a, "fabs": lambda: sympy.Abs(a), "ceil": lambda: sympy.ceiling(a),
+           "not": lambda: 1 - a}  # fmt: skip
+    return one[op]() if op in one else getattr(sympy, op)(a)
+
+
+def _tidy(expression: Any) -> Any:
+    """Shorter, where it does not take long; numbers without rounding's tails."""
+    import sympy
+
+    expression = sympy.expand(expression) if sympy.count_ops(expression) < 400 else expression
+    if sympy.count_ops(expression) < 400:
+        short = sympy.trigsimp(expression)
+        expression = short if sympy.count_ops(short) <= sympy.count_ops(expression) else expression
+    changes = {number: sympy.Float(f"{float(number):.10g}") for number in expression.atoms(sympy.Float)}
+    changes = {old: sympy.Integer(int(new)) if float(new).is_integer() else new for old, new in changes.items()}
+    return expression.xreplace(changes)
+
+
+def _plain(matrix: Any) -> Any:
+    """Names without LaTeX, for the terminal."""
+    import sympy
+
+    names = {letter: sympy.Symbol(letter.name.replace(r"\dot q_", "v_").replace("{", "").replace("}", ""))
+             for letter in matrix.free_symbols}  # fmt: skip
+    return matrix.xreplace(names)
