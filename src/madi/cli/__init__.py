@@ -18,7 +18,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 @app.command()
 def papers(
-    names: Annotated[list[str], typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc")],
+    names: Annotated[list[str], typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc, 6x6")],
     out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("out"),
     as_json: Json = False,
 ) -> None:
@@ -68,6 +68,98 @@ def verify(
         show(found)
     if found["bad"]:
         raise typer.Exit(1)
+
+
+MODEL = "A model's name (6x6, tracked, rrc, andrews, ...) or a Python file that defines `model`."
+
+
+@app.command()
+def info(
+    model: Annotated[str, typer.Argument(help=MODEL)],
+    equations: Annotated[
+        bool, typer.Option("--equations", help="Mass matrix, forces, constraints, operation counts.")
+    ] = False,
+    letter: Annotated[list[str] | None, typer.Option(help="A number that stays a letter: chassis.mass, gravity.z")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the equations as an HTML page there.")] = None,
+) -> None:
+    """Say what a model is: tree, cuts, coordinates; with --equations, its equations of motion.
+
+    Example: madi info rssr --equations --out rssr.html
+    """
+    from madi.cli.models import find_model
+
+    system = find_model(model).build()
+    if not equations and out is None:
+        print(system.explain())
+        return
+    found = system.equations(letter or ())
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(found.page())
+        print(f"page: {out}")
+    else:
+        print(found.text())
+
+
+@app.command()
+def realtime(
+    model: Annotated[str, typer.Argument(help=MODEL)],
+    step: Annotated[str, typer.Option(help="Length of a step: 1ms, 0.01 ...")] = "1ms",
+    duration: Annotated[str, typer.Option(help="Simulated time.")] = "5s",
+    method: Annotated[str, typer.Option(help="newmark, generalized-alpha, newmark-explicit, rk4, ab3 ...")] = "newmark",
+    iterations: Annotated[int, typer.Option(help="Newton iterations in a step; 0: until they converge.")] = 2,
+    jacobian: Annotated[str | None, typer.Option(help="When its matrix is made: step, once, slow, iteration.")] = None,
+    engine: Annotated[str, typer.Option(help="auto, jit, compiled.")] = "auto",
+    paced: Annotated[bool, typer.Option("--paced", help="Wait for the clock at every step.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Time every step of a run: mean, 99.9 percentile, maximum, overruns, real-time factor.
+
+    Example: madi realtime 6x6 --step 10ms --jacobian once --engine compiled
+    """
+    from madi.cli.models import find_model, seconds
+    from madi.pace import realtime as measure
+
+    found = measure(find_model(model), step=seconds(step), duration=seconds(duration), method=method, paced=paced,
+                    iterations=iterations or None, jacobian=jacobian, engine=engine)  # fmt: skip
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    times = {"mean": found["mean"], "99.9 %": found["p99.9"], "largest": found["max"]}
+    how = f"{found['method']}, engine {found['engine']}{', paced' if paced else ''}"
+    print(f"{found['model']}: {found['steps']} steps of {1e3 * found['step']:g} ms, {how}")
+    print("step time, µs: " + ", ".join(f"{name} {1e6 * value:.1f}" for name, value in times.items()))
+    print(f"overruns: {found['overruns']}    real-time factor: {found['factor']:.0f}")
+
+
+export = typer.Typer(help="Write a model as code for elsewhere.", no_args_is_help=True)
+app.add_typer(export, name="export")
+
+
+@export.command("c")
+def export_c(
+    model: Annotated[str, typer.Argument(help=MODEL)],
+    out: Annotated[Path, typer.Option(help="Folder for the files.")],
+    method: Annotated[str, typer.Option(help="newmark, generalized-alpha; trees: rk4, newmark-explicit.")] = "newmark",
+    step: Annotated[str, typer.Option(help="Length of a step: 1ms, 0.01 ...")] = "1ms",
+    duration: Annotated[str, typer.Option(help="Length of the run that main.c repeats.")] = "1s",
+    iterations: Annotated[int, typer.Option(help="Newton iterations in a step; 0: until they converge.")] = 0,
+    jacobian: Annotated[str | None, typer.Option(help="When its matrix is made: step, once, slow, iteration.")] = None,
+    parameter: Annotated[list[str] | None, typer.Option(help="A number that stays adjustable: spring.stiffness ...")] = None,
+) -> None:
+    """Write self-contained C99: a header, the step, and a main that repeats a run. No allocation, only libm.
+
+    Example: madi export c 6x6 --method newmark --step 10ms --out target/
+    """
+    from madi.cli.models import find_model, seconds
+    from madi.pipeline import export_c as write
+
+    files = write(find_model(model), out, step=seconds(step), method=method, duration=seconds(duration),
+                  iterations=iterations or None, jacobian=jacobian, parameters=parameter)  # fmt: skip
+    for path in files:
+        print(path)
+    sources = " ".join(path.name for path in files if path.suffix == ".c")
+    print(f"build there with: cc -std=c99 -O2 {sources} -lm -o run")
 
 
 @app.command()

@@ -18,8 +18,7 @@ from madi.errors import InputError
 from madi.kernel import cos, kernel, sin, sqrt, where
 
 ROUND, SINE, KINK = 0, 1, 2
-BOTH, LEFT, RIGHT = 0, 1, -1
-HEAD, WIDTH = 8, 6  # numbers before the features; numbers of a feature: kind, side, and four of its own
+HEAD, WIDTH = 8, 7  # numbers before the features; of a feature: kind, whether the right side is shifted, how far, four more
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Road:
         road at one point meets an impact there that depends on the step; give such wheels places=9 (a rolling disc)."""
         _positive("half_ellipse", half_length=half_length, height=height)
         _finite("half_ellipse", at=at)
-        return self._with((ROUND, BOTH, float(at), float(half_length), float(height), 0.0))
+        return self._with((ROUND, 0, 0.0, float(at), float(half_length), float(height), 0.0))
 
     def sine(self, amplitude: float, wavelength: float, start: float = 0.0, end: float = np.inf) -> Road:
         """amplitude (1 - cos(2 pi (x - start) / wavelength)) / 2, as many whole waves as there are from `start` to `end`."""
@@ -52,7 +51,7 @@ class Road:
         if not isinstance(end, numbers.Real) or not end - start >= wavelength * (1 - 1e-9):
             raise InputError(f"sine: from {start:g} to {end:g} m there is no whole wave of {wavelength:g} m")
         last = start + wavelength * np.floor((end - start) / wavelength + 1e-9) if np.isfinite(end) else 1e9
-        return self._with((SINE, BOTH, float(start), float(last), float(amplitude), float(wavelength)))
+        return self._with((SINE, 0, 0.0, float(start), float(last), float(amplitude), float(wavelength)))
 
     def polyline(self, points: Sequence[tuple[float, float]]) -> Road:
         """Straight between points (x, height), level before the first and after the last."""
@@ -64,25 +63,20 @@ class Road:
             raise InputError("polyline: give at least two points (x, height), finite, x increasing")
         slopes = np.concatenate([[0.0], np.diff(way[:, 1]) / np.diff(way[:, 0]), [0.0]])
         kinks = [
-            (KINK, BOTH, float(x), float(change), 0.0, 0.0) for x, change in zip(way[:, 0], np.diff(slopes), strict=True)
+            (KINK, 0, 0.0, float(x), float(change), 0.0, 0.0) for x, change in zip(way[:, 0], np.diff(slopes), strict=True)
         ]
         return replace(self._with(*kinks), level=self.level + float(way[0, 1]))
 
     def two_sided(self, shift: float) -> Road:
         """The same on both sides, the right side (negative y) `shift` metres later along the way."""
         _finite("two_sided", shift=shift)
-        if any(feature[1] != BOTH for feature in self.features):
+        if any(feature[1] for feature in self.features):
             raise InputError("two_sided: this road has two sides already")
-        left = [(kind, LEFT, *rest) for kind, _, *rest in self.features]
-        right = [(kind, RIGHT, x + float(shift), *rest) for kind, _, x, *rest in self.features]
-        right = [
-            (f[0], f[1], f[2], f[3] + float(shift), *f[4:]) if f[0] == SINE else f for f in right
-        ]  # a sine's end moves with its start
-        return replace(self, features=(*left, *right))
+        return replace(self, features=tuple((kind, 1, float(shift), *rest) for kind, _, _, *rest in self.features))
 
     def shortest(self) -> float | None:
         """Length of the shortest bump or wave, m; None if there is none."""
-        lengths = [f[3] if f[0] == ROUND else 0.5 * f[5] for f in self.features if f[0] != KINK]
+        lengths = [f[4] if f[0] == ROUND else 0.5 * f[6] for f in self.features if f[0] != KINK]
         return min(lengths, default=None)
 
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
@@ -142,28 +136,21 @@ def profile(p, s, x, y):
     h, slope = p[s + 6], 0.0
     for k in range(int(p[s + 7])):
         f = s + HEAD + WIDTH * k
-        kind, side = int(p[f]), int(p[f + 1])
-        a, b = p[f + 2], p[f + 3]
+        kind, a, b, at = int(p[f]), p[f + 3], p[f + 4], x
+        if int(p[f + 1]) == 1:
+            at = where(y >= 0.0, x, x - p[f + 2])
         if kind == ROUND:
-            d = (x - a) / b
+            d = (at - a) / b
             inside = 1.0 - d * d
             on = inside > 1e-6  # the very edge, where the slope has no bound, is left out
             root = sqrt(where(on, inside, 1.0))
-            rise, incline = where(on, p[f + 4] * root, 0.0), where(on, -p[f + 4] * d / (b * root), 0.0)
+            h, slope = h + where(on, p[f + 5] * root, 0.0), slope + where(on, -p[f + 5] * d / (b * root), 0.0)
         elif kind == SINE:
-            turn = 6.283185307179586 / p[f + 5]
-            inside = where(x > a, where(x < b, 1.0, 0.0), 0.0)
-            rise, incline = (
-                inside * 0.5 * p[f + 4] * (1.0 - cos(turn * (x - a))),
-                (inside * 0.5 * p[f + 4] * turn * sin(turn * (x - a))),
-            )
+            turn = 6.283185307179586 / p[f + 6]
+            inside = where(at > a, where(at < b, 0.5 * p[f + 5], 0.0), 0.0)
+            h, slope = h + inside * (1.0 - cos(turn * (at - a))), slope + inside * turn * sin(turn * (at - a))
         else:
-            rise, incline = where(x > a, b * (x - a), 0.0), where(x > a, b, 0.0)
-        if side == LEFT:
-            rise, incline = where(y >= 0.0, rise, 0.0), where(y >= 0.0, incline, 0.0)
-        elif side == RIGHT:
-            rise, incline = where(y >= 0.0, 0.0, rise), where(y >= 0.0, 0.0, incline)
-        h, slope = h + rise, slope + incline
+            h, slope = h + where(at > a, b * (at - a), 0.0), slope + where(at > a, b, 0.0)
     return h, slope
 
 
