@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import InputError, RunError
-from madi.integrate.contract import DONE, NEXT
+from madi.errors import AssemblyError, InputError, ModelError, RunError
+from madi.integrate.contract import DONE, MAX_STEP, NEXT
 from madi.model.model import Model
-from madi.pipeline import _assembled, prepare
+from madi.pipeline import assembled, over_bumps, prepare
 from madi.solver import Solver
 from madi.system import System
-from madi.topology.parameters import Parameters
+from madi.topology.parameters import Parameters, changed
 from madi.topology.parameters import parameters as locate
 
 if TYPE_CHECKING:
@@ -56,18 +56,37 @@ def simulate_many(
     """
     if not isinstance(model, Model):
         raise InputError(f"simulate_many: give a Model, not {type(model).__name__}")
-    given = {str(name): np.asarray(values, dtype=float) for name, values in (parameters or {}).items()}
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise InputError("simulate_many: give parameters as {name: values, one for each run}")
+    given = {str(name): _numbers(name, values) for name, values in (parameters or {}).items()}
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
+        raise InputError(f"workers={workers!r}: give a whole number from 1 on, or None for one a core")
+    if options.get("formulation") == "cartesian":
+        raise InputError("simulate_many: formulation='cartesian' runs one at a time; leave it out")
+    keep = (keep,) if isinstance(keep, str) else tuple(keep)
     starts = {"q0": q0, "v0": v0}
     count = _count(given, starts)
     frame = options.pop("frame", None) or "base"
     system = model.build(frame=frame)
     wanted = locate(model, list(given), frame)
     values = np.column_stack([np.broadcast_to(v, count) for v in given.values()]) if given else np.zeros((count, 0))
-    if not np.isfinite(values).all():
-        raise InputError("simulate_many: the parameters have values that are not finite")
-    batch = Batch(model, system, wanted, values, starts, duration, tuple(keep), options)
+    for extreme in (np.min(values, axis=0), np.max(values, axis=0)) if given else ():  # a negative mass has no motion
+        findings = changed(model, dict(zip(wanted.names, extreme, strict=True))).check()
+        if findings:
+            raise ModelError(model.name, findings)
+    batch = Batch(model, system, wanted, values, starts, duration, keep, options)
     batch.work(min(workers or os.cpu_count() or 1, count))
     return batch.dataset()
+
+
+def _numbers(name: Any, values: Any) -> np.ndarray:
+    try:
+        found = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"simulate_many: {name!r} must be a list of numbers, one for each run") from None
+    if not np.isfinite(found).all():
+        raise InputError(f"simulate_many: {name!r} has values that are not finite")
+    return found
 
 
 def _rows(value: Any) -> int | None:
@@ -125,18 +144,16 @@ class Batch:
             given.append(value)
         if not system.frozen.rows and given[0] is None and given[1] is None:
             return system.q0, system.v0
-        return _assembled(system, *given)
+        return assembled(system, *given)
 
     def prepared(self, like: Solver | None = None) -> Solver:
         """A copy of the model for one thread, and its solver; traces are shared with another's."""
         system = self.system.adjustable(self.wanted)
         if like is not None and "residual_blocks" in like.system.__dict__:
             system.__dict__["residual_blocks"] = like.system.residual_blocks
-        system.adjust(self.values[0])
-        q, v = self.start_of(0, system)
-        solver = prepare(system, self.duration, q0=q, v0=v, **self.options)
+        solver = prepare(system, self.duration, **self.options)
         if not isinstance(solver, Solver) or solver.method.outside is not None:
-            raise InputError("simulate_many: formulation='cartesian' and the methods of SUNDIALS run one at a time")
+            raise InputError("simulate_many: the methods of SUNDIALS run one at a time; choose another")
         return solver
 
     def work(self, workers: int) -> None:
@@ -163,7 +180,7 @@ class Batch:
                 return
             try:
                 self.one(solver, k)
-            except RunError as error:
+            except (RunError, AssemblyError) as error:
                 self.messages[k] = str(error)
             if once:
                 return
@@ -175,7 +192,10 @@ class Batch:
         solver.again()
         if solver.loops:
             solver._tell_loops(solver.feedback)
-        solver.start(*self.start_of(k, system))
+        start = self.start_of(k, system)
+        solver.start(*start)
+        if self.options.get("max_step") is None:
+            solver.option[MAX_STEP] = over_bumps(system, start, solver.method) or self.duration
         status = solver.run(False)
         n = int(solver.count[NEXT])
         if self.quick:

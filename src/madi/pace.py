@@ -28,8 +28,11 @@ def realtime(
     in `simulate`. The cost of the call from Python, measured beside, is taken off.
     """
     step = positive(step, "step")
-    if method not in ("newmark", "generalized-alpha"):
-        iterations = jacobian = None
+    duration = positive(duration, "duration")
+    if method not in ("newmark", "generalized-alpha") or jacobian == "slow":
+        iterations = None
+    if "times" in options:
+        raise InputError("realtime: it keeps no outputs; leave `times` out")
     solver = prepare(model, duration, step=step, method=method, iterations=iterations, jacobian=jacobian, engine=engine,
                      times=[float(duration)], **options)  # fmt: skip
     if not isinstance(solver, Solver) or solver.method.adaptive:
@@ -57,7 +60,9 @@ def realtime(
     finally:
         gc.enable()
     if status not in (PAUSED, DONE):
-        solver.tally, solver.open = np.zeros(200), (np.zeros(0), np.zeros(0))
+        if solver.loops:
+            work = solver.closer.work
+            solver.tally, solver.open = work.tally.copy(), (work.phi.copy(), work.rate.copy())
         raise RunError(solver.explain(status), solver.result())
     done = int(solver.count[ACCEPTED])
     took = took[:done]

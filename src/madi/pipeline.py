@@ -120,6 +120,8 @@ def prepare(
     chosen = _method(method, step)
     if chosen.implicit and formulation == "cartesian":
         raise InputError(f"method={chosen.name!r} works in joint coordinates; formulation='cartesian' has explicit methods")
+    if chosen.name in ("newmark", "generalized-alpha", "ida") and loops != "projection" and system.frozen.rows:
+        raise InputError(f"loops={loops!r}: method={chosen.name!r} closes the loops within its step; leave `loops` out")
     own = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
     span = positive(duration, "duration")
     outputs = _times(times, span, step, chosen)
@@ -128,8 +130,8 @@ def prepare(
         system = _for_cartesian(model, system, engine)
     elif formulation not in (None, "auto", *FORMULATIONS):
         raise InputError(f"formulation={formulation!r}: choose one of {', '.join(FORMULATIONS)}, cartesian")
-    start, joints = _assembled(system, q0, v0), list(dict.fromkeys(reactions))
-    max_step = _over_bumps(system, start, chosen) if max_step is None else max_step
+    start, joints = assembled(system, q0, v0), list(dict.fromkeys(reactions))
+    max_step = over_bumps(system, start, chosen) if max_step is None else max_step
     solver: Solver | CartesianSolver
     if formulation == "cartesian":
         from madi.solver_cartesian import CartesianSolver
@@ -182,7 +184,7 @@ def export_c(
         parameters = model.adjustables if parameters is None else [parameters]
     chosen = _method(method, positive(step, "step"))
     option = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
-    start = _assembled(system, q0, v0)
+    start = assembled(system, q0, v0)
     return write(
         model, out, step=float(step), method=chosen, option=option, duration=positive(duration, "duration"),
         adjustable=list(parameters), q0=start[0], v0=start[1], system=system,
@@ -214,7 +216,7 @@ def assemble(
     return system.assemble(q0, v0, pin=pin, branch=branch, t=t)
 
 
-def _assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
+def assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
     """The state a run starts from: with loops, closed. What a dictionary names stays; what joints were given, if it can."""
     if not system.frozen.rows:
         q = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0")
@@ -224,7 +226,7 @@ def _assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray
     return found.q, found.v
 
 
-def _over_bumps(system: System, start: tuple[np.ndarray, np.ndarray], method: Method) -> float | None:
+def over_bumps(system: System, start: tuple[np.ndarray, np.ndarray], method: Method) -> float | None:
     """A longest step for adaptive methods, so that none leaps over a bump: half the shortest, at the speed of the start."""
     if not method.adaptive:
         return None
@@ -283,10 +285,15 @@ def implicit_options(
             raise InputError(f"{name}={given[name]!r}: give a number from {low:g} to {high:g}")
     if spectral_radius is not None and alpha is not None:
         raise InputError("give spectral_radius (generalized-alpha) or alpha (HHT), not both")
-    if iterations is not None and (not isinstance(iterations, int) or not 1 <= iterations <= 100):
+    whole = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool)
+    if iterations is not None and (not whole or not 1 <= iterations <= 100):
         raise InputError(f"iterations={iterations!r}: give a whole number from 1 on, or None to converge")
     if jacobian is not None and jacobian not in POLICIES:
         raise InputError(f"jacobian={jacobian!r}: choose one of {', '.join(POLICIES)}")
+    if jacobian == "slow" and iterations is not None:
+        raise InputError(
+            "jacobian='slow' judges how Newton converges; with a fixed number of iterations use 'step' or 'once'"
+        )
     if method.name == "newmark":
         scheme = newmark_options(0.5 if gamma is None else gamma, beta)
     else:
@@ -329,8 +336,7 @@ def _engine(system: System, name: str, formulation: str, span: float, step: floa
         return "jit"
     formulation = system.entry(formulation)
     names = [formulation, "step"] if method.implicit and not method.adaptive else [formulation]
-    adjustable = system.parameters.names if system.parameters else ()
-    if all(library_path(system.drawn, name, (), adjustable).exists() for name in names):
+    if all(library_path(system.drawn, name, (), system.parameters).exists() for name in names):
         return "compiled"
     if method.implicit:
         return "jit"

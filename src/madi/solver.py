@@ -13,6 +13,7 @@ from madi.errors import InputError
 from madi.integrate.contract import (
     ACCEPTED,
     EVALUATIONS,
+    FIXED_STEP,
     IMPLICIT,
     LOOP,
     NEWTON_FAILED,
@@ -28,7 +29,7 @@ from madi.integrate.contract import (
 )
 from madi.integrate.newton import make_plan
 from madi.integrate.record import RECORD, RECORD_LOADS, RECORD_LOOPS, record, record_loads, record_loops
-from madi.integrate.structural import HALVINGS, HISTORY, JACOBIANS, NEWTONS
+from madi.integrate.structural import HALVINGS, HISTORY, JACOBIANS, NEWTONS, ONCE, POLICY
 from madi.loops import kkt
 from madi.system import Observation, System
 
@@ -306,7 +307,8 @@ class Solver(Integration):
         if self.loops:
             statistics |= {"loops": self.loops, **loop_statistics(self.tally)}
             statistics["singular_times"] = singular_times(self.tally)
-        seen = Observation(system, rows)
+        with np.errstate(all="ignore"):  # a run that blew up has numbers whose squares do not fit
+            seen = Observation(system, rows)
         if self.loops:  # options of this run are not the next one's
             self.closer.work.tally[:] = 0.0
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
@@ -357,14 +359,16 @@ class Solver(Integration):
         if status == NEWTON_FAILED:
             return where + self._not_converged() + kept
         assert status == NOT_FINITE
+        if self.method.implicit and self.option[POLICY] == ONCE:
+            return f"{where}the state grew beyond all bounds. The matrix is that of the start: use jacobian='step'.{kept}"
         return where + runaway(self.system, q, v, bool(self.option[5])) + kept
 
     def _not_converged(self) -> str:
         """The last steps, and which equation is farthest from zero."""
+        if self.method.adaptive and self.option[FIXED_STEP]:
+            return "Newton's iterations do not converge at this step. Use a smaller one, or none: rtol and atol choose then."
         if self.method.adaptive:
-            return (
-                "Newton's iterations do not converge at this step. Use a smaller one, or none: rtol and atol then choose it."
-            )
+            return "Newton's iterations do not converge, however short the step: look at what jumps there."
         rows = self.state[4 : 4 + 4 * HISTORY].reshape(HISTORY, 4)
         place, size = self.state[4 + 4 * HISTORY : 6 + 4 * HISTORY]
         names = [*(f"joint coordinate {name!r}" for name in self.system.speeds), *self.system.constraint_names]

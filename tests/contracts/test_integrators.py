@@ -37,10 +37,20 @@ STEPS = {
     "ab3": (0.004, 0.002, 0.001),
     "abm": (0.02, 0.01, 0.005),
     "dopri": (0.025, 0.0125, 0.00625),
+    "newmark-explicit": (0.01, 0.005, 0.0025),
+    "newmark": (0.02, 0.01, 0.005),
+    "generalized-alpha": (0.02, 0.01, 0.005),
+    "radau": (0.1, 0.05, 0.025),
 }
+OURS = [name for name, method in METHODS.items() if method.outside is None]
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+def tight(name, step, **tolerances):
+    """A step for methods that take one, else tolerances."""
+    return tolerances if METHODS[name].adaptive else {"step": step}
+
+
+@pytest.mark.parametrize("name", OURS)
 def test_order(name, reference):
     s, v0, exact = reference
     errors = []
@@ -53,44 +63,48 @@ def test_order(name, reference):
     assert slopes[-1] == pytest.approx(METHODS[name].order, abs=0.2), (errors, slopes)
 
 
-@pytest.mark.parametrize("name", ["dopri", "abm"])
+@pytest.mark.parametrize("name", ["dopri", "abm", "radau", "ida", "cvode"])
 def test_tolerance_is_kept(name, reference):
     s, v0, exact = reference
     work = []
-    for rtol in (1e-5, 1e-8, 1e-11):
+    for rtol in (1e-5, 1e-8, 1e-11 if METHODS[name].outside is None else 1e-10):
         state, run = final(s, v0, method=name, rtol=rtol, atol=rtol)
-        assert np.max(np.abs(state - exact)) < 200 * rtol
+        assert np.max(np.abs(state - exact)) < (200 if METHODS[name].outside is None else 3000) * rtol
         work.append(run.statistics["evaluations"])
-    assert work[0] < work[1] < work[2] < 30 * work[0]
+    assert work[0] < work[1] < work[2] < 200 * work[0]
 
 
 @pytest.mark.parametrize("name", list(METHODS))
 def test_outputs_between_steps_and_unit_quaternions(name, reference):
     s, v0, _ = reference
     times = np.array([0.0, 0.0313, 0.5, 0.77777, 0.9999])
-    options = {"step": 1e-3} if name in ("rk4", "ab3") else {"rtol": 1e-9, "atol": 1e-9}
+    accurate = 3e-6 if METHODS[name].order > 2 else 3e-5
+    options = tight(name, 1e-3, rtol=1e-9, atol=1e-9)
     run = madi.simulate(s, 1.0, v0=v0, method=name, times=times, **options)
     for k, t in enumerate(times[1:], start=1):
         exact, _ = final(s, v0, T=t, method="dopri", rtol=1e-12, atol=1e-13)
         q = run.data["q"].values[k]
         state = np.concatenate([q * np.sign(q[3]), run.data["v"].values[k]])
-        assert np.max(np.abs(state - exact)) < 3e-6
+        assert np.max(np.abs(state - exact)) < accurate
         assert np.linalg.norm(q[3:7]) == pytest.approx(1, abs=1e-13)
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", OURS)
 def test_a_paused_run_equals_an_unbroken_one(name, reference):
     """The loop returns after `limit` steps and goes on where it was, to the last bit."""
-    from madi.integrate.contract import LOOP
+    from madi.integrate.contract import IMPLICIT, LOOP
+    from madi.pipeline import implicit_options
     from madi.solver import Solver
 
     s, v0, _ = reference
     results = []
     for limit in (10**6, 7):
         solver = Solver(s, METHODS[name], np.linspace(0, 0.5, 11), "jit", "recursive")
-        solver.options(1e-7, 1e-9, None, None, 1e-3 if name in ("rk4", "ab3") else None, 4, 0.5)
+        solver.options(1e-7, 1e-9, None, None, None if METHODS[name].adaptive else 1e-3, 4, 0.5)
+        solver.option[6:] = implicit_options(METHODS[name])
         solver.start(s.q0, v0)
-        loop, (function, context) = solver.engine.loop(METHODS[name].loop, LOOP), solver.engine.function("recursive")
+        letters = IMPLICIT if METHODS[name].implicit else LOOP
+        loop, (function, context) = solver.engine.loop(METHODS[name].loop, letters), solver.engine.function("recursive")
         while loop(function, context, *solver.arguments(), limit) == 1:
             pass
         results.append((solver.Q.copy(), solver.V.copy(), solver.count.copy()))
@@ -98,10 +112,10 @@ def test_a_paused_run_equals_an_unbroken_one(name, reference):
         np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.parametrize("name", list(METHODS))
+@pytest.mark.parametrize("name", OURS)
 def test_plain_and_jit_loops_agree(name, reference):
     s, v0, _ = reference
-    options = {"step": 5e-3} if name in ("rk4", "ab3") else {"rtol": 1e-6}
+    options = tight(name, 5e-3, rtol=1e-6)
     one, run1 = final(s, v0, T=0.1, method=name, engine="plain", **options)
     two, run2 = final(s, v0, T=0.1, method=name, engine="jit", **options)
     np.testing.assert_allclose(one, two, atol=1e-9)

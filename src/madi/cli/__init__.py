@@ -216,10 +216,13 @@ def show(report: dict[str, Any]) -> None:
 
 def main() -> None:
     """Entry point: madi's own errors become one clear message and exit code 1."""
-    from madi.errors import MadiError
+    from madi.errors import InputError, MadiError
 
     try:
         app()
+    except InputError as error:  # the call was wrong
+        print(f"madi: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
     except MadiError as error:
         print(f"madi: {error}", file=sys.stderr)
         raise SystemExit(1) from None

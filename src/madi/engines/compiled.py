@@ -9,7 +9,7 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,10 +69,10 @@ def require_compiler() -> str:
     return path
 
 
-def library_path(layout: Layout, entry: str, request: tuple[float, ...] = (), adjustable: Sequence[str] = ()) -> Path:
+def library_path(layout: Layout, entry: str, request: tuple[float, ...] = (), parameters: Any = None) -> Path:
     """Where the machine code of an entry of a model is kept: keyed by the model, the sources, the compiler."""
     digest = hashlib.sha256()
-    words = [entry, repr(request), repr(list(adjustable)), source_hash(), *FLAGS, machine()]
+    words = [entry, repr(request), parameters.key() if parameters else "", source_hash(), *FLAGS, machine()]
     for part in (layout.ints.tobytes(), layout.reals.tobytes(), " ".join(words)):
         digest.update(part if isinstance(part, bytes) else part.encode())
     return cache_folder() / "compiled" / f"{entry}-{digest.hexdigest()[:24]}.so"
@@ -123,7 +123,7 @@ class CompiledEngine:
         return self._loaded[key][0]
 
     def _path(self, name: str, request: tuple[float, ...] = ()) -> Path:
-        return library_path(self.layout, name, request, self.parameters.names if self.parameters else ())
+        return library_path(self.layout, name, request, self.parameters)
 
     def _make(self, entry: str, request: tuple[float, ...], size: int, path: Path) -> None:
         from madi.symbolic.codegen import c_source

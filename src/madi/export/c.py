@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from madi.engines.entries import ENTRIES
+from madi.engines.entries import ENTRIES, take_state
 from madi.errors import InputError, TraceError
 from madi.export.stepper import Traced, define, structural_pieces
 from madi.integrate.contract import DONE, NEWTON_FAILED, NOT_FINITE, Method
+from madi.integrate.structural import LENGTH
 from madi.joints.dispatch import chart_rate, exponential, retract
 from madi.symbolic.codegen import c_piece, literal
 from madi.symbolic.sym import column_of, symbols
@@ -48,14 +49,6 @@ class ExplicitTraced(Traced):
         chart_rate(self.model, xs, vs, out)
         return self.function("derivative", [t, q, v, x], column_of(out))
 
-    def place(self, way: Any) -> ca.Function:
-        """q moved by x = theta, `way` retract or exponential."""
-        nq, nv = self.layout.header("nq"), self.layout.header("nv")
-        (t, _), (q, qs), (v, _), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", 1), symbols("x", nv)
-        out = np.zeros(nq, dtype=object)
-        way(self.model, qs, xs, out)
-        return self.function("move", [t, q, v, x], column_of(out))
-
 
 RK4 = """
 /* One step of the classical Runge-Kutta method, in the chart at q. carry: q, v, a. */
@@ -75,7 +68,7 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
   }
   for (i = 0; i < 2 * NV; i++) total += 0.0 * sum[i];
   last[0] = 0.0; last[1] = 0.0;
-  if (total != 0.0) return 2;
+  if (total != 0.0) return NOT_FINITE;
   move(t, carry, v, sum, p, q1);
   for (i = 0; i < NQ; i++) carry[i] = q1[i];
   for (i = 0; i < NV; i++) { carry[NQ + i] += sum[NV + i]; x[i] = 0.0; }
@@ -103,13 +96,24 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
   derivative(t + h, q1, v, zero, p, k);
   for (i = 0; i < NV; i++) total += 0.0 * k[NV + i];
   last[0] = 0.0; last[1] = 0.0;
-  if (total != 0.0) return 2;
+  if (total != 0.0) return NOT_FINITE;
   for (i = 0; i < NQ; i++) carry[i] = q1[i];
   for (i = 0; i < NV; i++) {
     carry[NQ + i] += 0.5 * h * (carry[NQ + NV + i] + k[NV + i]);
     carry[NQ + NV + i] = k[NV + i];
   }
   return 0;
+}
+"""
+
+DRIVEN = """
+/* What is driven, as prescribed at time t. */
+static void follow(double t, double *carry, const double *p)
+{
+  double out[NQ + 2 * NV];
+  int i;
+  drive(t, carry, carry + NQ, carry + NQ + NV, p, out);
+  for (i = 0; i < NQ + 2 * NV; i++) carry[i] = out[i];
 }
 """
 
@@ -142,7 +146,7 @@ HEADER = """/* {title}: equations of motion and a step of the method {method}, g
 {speeds} */
 #define {guard}_A {at_a}     /* accelerations, in the order of the speeds */
 {more}
-/* p[]:
+/* p[]:{closed}
 {parameters} */
 
 typedef struct {{
@@ -193,14 +197,16 @@ void {name}_start({name}_state *s, const double *p)
   for (i = 0; i < 16; i++) s->option[i] = option[i];
   for (i = 0; i < 6; i++) s->last[i] = 0.0;
   forward(s->t, s->carry, s->carry + NQ, zero, p, s->carry + NQ + NV);
-{again}}}
+{follow_start}{again}}}
 
 int {name}_step({name}_state *s, const double *p)
 {{
   int32_t status;
   s->option[{length}] = s->step;
   status = advance(s->t, s->carry, s->factor, s->option, p, s->last);
-  if (status == 0) s->t += s->step;
+  if (status == 0) {{
+    s->t += s->step;
+{follow_step}  }}
   return (int)status;
 }}
 
@@ -254,7 +260,7 @@ int main(int argc, char **argv)
 def identifier(name: str) -> str:
     """A model's name as one of C."""
     word = re.sub(r"[^0-9a-zA-Z]+", "_", name).strip("_").lower() or "model"
-    return word if word[0].isalpha() else f"model_{word}"
+    return word if word[0].isalpha() and word != "main" else f"model_{word}"
 
 
 def export_c(
@@ -294,17 +300,30 @@ def _pieces(system: System, method: Method, wanted: Parameters | None) -> tuple[
     if method.name in EXPLICIT:
         explicit = RK4 if method.name == "rk4" else NEWMARK_EXPLICIT
         parts = {"derivative": traced.derivative(entry),
-                 "move": traced.place(retract if method.name == "rk4" else exponential)}  # fmt: skip
+                 "move": traced.move(retract if method.name == "rk4" else exponential)}  # fmt: skip
         text = "\n".join([*(c_piece(function, key) for key, function in parts.items()), explicit])
-        sizes = {"NQ": nq, "NV": nv}
+        sizes = {"NQ": nq, "NV": nv, "NOT_FINITE": NOT_FINITE}
         facts = {"carry": nq + 2 * nv, "factor": 1, "length": 0}
     else:
         text, sizes = structural_pieces(traced)
-        facts = {"carry": nq + 3 * nv + nr, "factor": 1 + sizes["NF"], "length": 14}
+        facts = {"carry": nq + 3 * nv + nr, "factor": 1 + sizes["NF"], "length": LENGTH}
     inputs, out = expressions(system.layout, entry, reals=traced.reals)
     forward = c_piece(traced.function("forward", inputs, out), "forward")
     poses = c_piece(_poses(system, traced, wanted), "poses")
-    return "\n".join([text, forward, poses]), sizes, facts
+    driven = c_piece(_drive(system, traced), "drive") + DRIVEN if np.any(system.layout.arrays.drive != -1) else ""
+    return "\n".join([text, forward, poses, driven]), sizes, facts
+
+
+def _drive(system: System, traced: Traced) -> ca.Function:
+    """(q, v, x) with what is driven as prescribed at t; x: accelerations."""
+    layout = system.layout
+    nq, nv = system.nq, system.nv
+    (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
+    work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))
+    take_state(traced.model, work, ts[0], qs, vs)
+    free = layout.arrays.drive == -1
+    out = [*work.q, *work.v, *np.where(free, xs, work.acceleration)]
+    return traced.function("drive", [t, q, v, x], column_of(out))
 
 
 def _poses(system: System, traced: Traced, wanted: Parameters | None) -> ca.Function:
@@ -359,15 +378,19 @@ def _texts(system: System, method: Method, name: str, sizes: dict[str, int], fac
         note="(change them at will)" if count else "(none: this model was exported without)",
         np_note="" if count else " (none: a dummy)",
         coordinates=_lines(system.coordinates, system.frozen.units), speeds=_lines(system.speeds, system.frozen.speed_units),
-        at_a=nq + nv, more=more, parameters=_lines(wanted.names if wanted else []), size=facts["carry"],
+        at_a=nq + nv, more=more,
+        closed=" (the start is closed for the values above: with others that move hard points, set q and v yourself)"
+        if count and nr else "", parameters=_lines(wanted.names if wanted else []), size=facts["carry"],
         factor=facts["factor"], NEWTON_FAILED=NEWTON_FAILED, NOT_FINITE=NOT_FINITE, bodies=_lines(system.bodies),
     )  # fmt: skip
-    again = ""
+    again, driven = "", bool(np.any(system.layout.arrays.drive != -1))
     if "NF" in sizes:
         again = "  for (i = 0; i < NV; i++) s->carry[NQ + 2 * NV + i] = s->carry[NQ + NV + i];\n"
     source = SOURCE.format(
         **common, sizes=define(sizes), pieces=pieces, q=", ".join(map(literal, q0)), v=", ".join(map(literal, v0)),
         option=", ".join(map(literal, full)), length=facts["length"], again=again,
+        follow_start="  follow(s->t, s->carry, p);\n" if driven else "",
+        follow_step="    follow(s->t, s->carry, p);\n" if driven else "",
     )  # fmt: skip
     main = MAIN.format(
         **common, np_or_one=max(count, 1), defaults=f"{guard}_PARAMETERS", steps=max(1, round(duration / step))

@@ -14,7 +14,6 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from madi.engines.entries import ENTRIES
 from madi.integrate.contract import DONE, NEWTON_FAILED, NOT_FINITE
 from madi.integrate.newton import NU, UNKNOWN, assemble, factor_length, factorise, make_plan, solve
 from madi.integrate.structural import (
@@ -28,12 +27,14 @@ from madi.integrate.structural import (
     LENGTH,
     MOST,
     POLICY,
+    ROUNDING,
     SLOW,
+    STILL,
     TOLERANCE,
     WHEN_SLOW,
 )
 from madi.joints.dispatch import exponential
-from madi.symbolic.codegen import HEAD, c_piece
+from madi.symbolic.codegen import HEAD, c_piece, literal
 from madi.symbolic.jacobian import block_expressions
 from madi.symbolic.sym import Sym, column_of, symbols
 from madi.symbolic.trace import adjusted, expressions
@@ -78,12 +79,12 @@ class Traced:
         solve(plan, xs[:m], y)
         return self.function("solution", [t, q, v, x], column_of(y))
 
-    def move(self) -> ca.Function:
-        """q moved by x = theta."""
+    def move(self, way: Any = exponential) -> ca.Function:
+        """q moved by x = theta, `way` exponential or retract."""
         nq, nv = self.layout.header("nq"), self.layout.header("nv")
         (t, _), (q, qs), (v, _), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", 1), symbols("x", nv)
         out = np.zeros(nq, dtype=object)
-        exponential(self.model, qs, xs, out)
+        way(self.model, qs, xs, out)
         return self.function("move", [t, q, v, x], column_of(out))
 
 
@@ -96,6 +97,7 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
   const double c_a = (1.0 - alpha_m) / (1.0 - alpha_f), c_v = option[{GAMMA}] * h, c_q = option[{BETA}] * h * h;
   const int fixed = (int)option[{ITERATIONS}], policy = (int)option[{POLICY}];
   static const int unknown[NV + NR] = {{{unknown}}};  /* place of each column and row among the unknowns, -1: none */
+  static const double softness[NR + 1] = {{{softness}}};  /* of the constraint rows, and a zero */
   const double *q = carry, *v = carry + NQ, *a = carry + NQ + NV, *A = carry + NQ + 2 * NV;
   double x[2 * NV + NR + 3], v1[NV], A1[NV], out[NV + 2 * NR], work[NF + NU], y[NU], q1[NQ];
   double before = 0.0, sum = 0.0;
@@ -123,7 +125,9 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
     residual(t + h, q, v1, x, p, out);
     for (i = 0; i < NF; i++) work[i] = factor[1 + i];
     for (i = 0; i < NV; i++) work[NF + unknown[i]] = -out[i];
-    for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) work[NF + unknown[NV + i]] = -out[NV + NR + i] / c_v;
+    for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) {{
+      work[NF + unknown[NV + i]] = -out[NV + NR + i] / c_v + softness[i] * x[2 * NV + i];
+    }}
     solution(t, q, v, work, p, y);
     for (i = 0; i < NV; i++) {{
       const double d = y[unknown[i]];
@@ -132,14 +136,15 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
       v1[i] += c_v * d;
       x[NV + i] += c_a * d;
       size = fmax(size, fmax(fabs(v1[i]), h * fabs(A1[i])));
-      if (!(fabs(d) <= change)) change = fabs(d);
+      if (change == change && !(fabs(d) <= change)) change = fabs(d);
     }}
     for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) x[2 * NV + i] += y[unknown[NV + i]];
-    change = c_v * change / (size + 1e-12);
+    change = c_v * change / (size + {STILL});
     last[0] = k + 1.0; last[1] = change; last[2] += 1.0;
     if (fixed > 0) continue;
     rate = before > 0.0 ? change / before : 1.0;
     if (change <= tolerance || (rate < 0.9 && change * rate <= tolerance * (1.0 - rate))) {{ converged = 1; break; }}
+    if (fresh && k > 0 && rate > 0.3 && change <= {ROUNDING}) {{ converged = 1; break; }}
     if (change != change || (k > 2 && rate > 2.0)) break;
     before = change;
     if (rate > {SLOW} && k > 0 && policy == {WHEN_SLOW} && !fresh) {{
@@ -151,7 +156,9 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
   }}
   if (!converged) {{
     last[5] = -1.0;
-    for (i = 0; i < NV + NR; i++) if (!(fabs(out[i]) <= last[5])) {{ last[4] = i; last[5] = fabs(out[i]); }}
+    for (i = 0; i < NV + NR; i++) {{
+      if (last[5] == last[5] && !(fabs(out[i]) <= last[5])) {{ last[4] = i; last[5] = fabs(out[i]); }}
+    }}
     factor[0] = 0.0;
     return {NEWTON_FAILED};
   }}
@@ -200,7 +207,8 @@ def structural_pieces(traced: Traced) -> tuple[str, dict[str, int]]:
         "LENGTH": LENGTH, "ALPHA_M": ALPHA_M, "ALPHA_F": ALPHA_F, "GAMMA": GAMMA, "BETA": BETA, "ITERATIONS": ITERATIONS,
         "POLICY": POLICY, "TOLERANCE": TOLERANCE, "EVERY_STEP": EVERY_STEP, "EVERY_ITERATION": EVERY_ITERATION,
         "WHEN_SLOW": WHEN_SLOW, "MOST": MOST, "SLOW": SLOW, "NEWTON_FAILED": NEWTON_FAILED, "NOT_FINITE": NOT_FINITE,
-        "DONE": DONE, "unknown": ", ".join(map(str, unknown)),
+        "DONE": DONE, "STILL": STILL, "ROUNDING": ROUNDING, "unknown": ", ".join(map(str, unknown)),
+        "softness": ", ".join(map(literal, [*traced.layout.arrays.row_value[:, 2], 0.0])),
     }  # fmt: skip
     pieces: dict[str, Any] = {
         "residual": traced.entry("residual"), "matrix": matrix, "solution": traced.solution(plan), "move": traced.move(),
@@ -218,8 +226,3 @@ def structural_source(layout: Layout, parameters: Parameters | None = None) -> s
     """The C file of a step for the compiled engine."""
     text, sizes = structural_pieces(Traced(layout, parameters))
     return f"{HEAD}{define(sizes)}\n{text}\n{ENTRY}"
-
-
-def out_length(layout: Layout, entry: str) -> int:
-    """Numbers an entry gives."""
-    return ENTRIES[entry].out(layout.sizes)

@@ -3,8 +3,8 @@
 Contact. With the road's height h and slope h' as the wheel feels them (forces/wheel.py), deflection d = h + r - z and its
 rate d' = h' x' - z':  f = k d + c d', zero when the wheel is off the road or when the damper would pull. The force on the
 wheel is f (up - h' forward), along the gradient of d: the road's normal, with the potential k d^2 / 2 on any profile.
-Slip. The tire touches the road r - d below the centre, along the normal n. With the spin axis e: l = e x n the way it
-rolls, s = n x l across; u the velocity of its lowest point over the road, V = sqrt(x'^2 + V0^2) the speed of the
+Slip. The tire touches the road r - d / sqrt(1 + h'^2) from the centre, along the normal n. With the spin axis e: l = e x n
+the way it rolls, s = n x l across; u the velocity of its lowest point over the road, V = sqrt(x'^2 + V0^2) the speed of the
 centre along l. Linear forces  F = -(C_k u_l / V, C_a u_s / V)  are shortened by  mu f / sqrt((mu f)^2 + |F|^2):  the slope
 at no slip is C, no force leaves the circle mu f, and none jumps: at standstill and in reverse (V0 makes slip a
 viscous law there), at lift-off (the circle shrinks to nothing).

@@ -1,7 +1,7 @@
 """What implicit methods solve in every step: residual, Jacobian, sparse factorisation without pivoting.
 
-    [ c_a dR/dqdd + c_v dR/dqd + c_q dR/dq    dR/dlam ] (d, dlam) = -(R, Phi' / c_v)
-    [ dPhi/dq + (c_q / c_v) dPhi'/dq           -eps    ]
+    [ c_a dR/dqdd + c_v dR/dqd + c_q dR/dq    dR/dlam ] (d, dlam) = -(R, Phi' / c_v - eps lam)
+    [ Phi_q + (c_q / c_v) dPhi'/dq              -eps    ]
 
 The values come block by block (symbolic/jacobian.py); a `plan` of integers says where each goes in the factor. Order and
 regularisation are those of the loop equations (topology/pattern.py, loops/kkt.py): columns from the tips inwards, then rows,
@@ -226,8 +226,8 @@ def solve_complex(plan, F, x):
 
 
 @kernel
-def right_side(model, plan, out, scale, y):
-    """y = -(R, scale Phi') in the order of the unknowns, from what `residual` gave."""
+def right_side(model, plan, out, scale, lam, y):
+    """y = -(R, scale Phi' - eps lam) in the order of the unknowns, from what `residual` gave."""
     nv, nr = model.nv, model.nr
     place = plan[UNKNOWN]
     for c in range(nv):
@@ -235,7 +235,7 @@ def right_side(model, plan, out, scale, y):
     for r in range(nr):
         p = plan[place + nv + r]
         if p >= 0:
-            y[p] = -scale * out[nv + nr + r]
+            y[p] = -scale * out[nv + nr + r] + model.row_value[r, 2] * lam[r]
 
 
 @kernel
@@ -282,9 +282,10 @@ def differences(residual, context, model, t, q, v, x, values, scratch):
                     values[3 * nv * nv + c * nv + i] = change
                 else:
                     values[part * nv * nv + i * nv + c] = change
-            if part == PART_Q:
-                for r in range(2 * nr):  # Phi, then Phi'
-                    values[3 * nv * nv + nr * nv + r * nv + c] = (ahead[nv + r] - behind[nv + r]) / (2.0 * step)
+            if part in (PART_QD, PART_Q):  # Phi_q, then dPhi'/dq
+                at = 3 * nv * nv + (nr if part == PART_QD else 2 * nr) * nv
+                for r in range(nr):
+                    values[at + r * nv + c] = (ahead[nv + nr + r] - behind[nv + nr + r]) / (2.0 * step)
 
 
 @kernel

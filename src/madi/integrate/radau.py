@@ -96,9 +96,9 @@ def _eigen():
 G, ALPHA, BETA, T = _eigen()
 TI = np.linalg.inv(T)
 D1, D2, D3 = -(13.0 + 7.0 * _R) / 3.0, (-13.0 + 7.0 * _R) / 3.0, -1.0 / 3.0  # of the error estimate
-MOST = 8  # iterations
+MOST = 8  # iterations; of a fixed step five times as many
 JACOBIANS, NEWTONS = SINCE, STORED  # count[...]
-OLD_H, OLD_ERROR, FACTOR_H, FRESH, RATE, FIRST = range(4, 10)  # state[...]: then q, v, (v, a), Z of the last step, blocks
+OLD_H, OLD_ERROR, FACTOR_H, FRESH, FIRST = range(4, 9)  # state[...]: then q, v, (v, a), Z of the last step, blocks
 
 
 @kernel
@@ -116,7 +116,7 @@ def newton_blocks(calls, model, plan, t, q, v, a, x, out, y, F, values, scratch)
         call(calls[0], t, q, v, x, out, calls[1])
         for r in range(nr):
             out[nv + nr + r] = 0.0
-        right_side(model, plan, out, 1.0, y)
+        right_side(model, plan, out, 1.0, view1(x, 2 * nv, nr), y)
         solve(plan, F, y)
         for r in range(nr):
             p = plan[plan[UNKNOWN] + nv + r]
@@ -229,18 +229,20 @@ def weighed(model, error, n, scale, rtol, atol):
     worst = 0.0
     for i in range(3):
         e = error_norm(model, view1(error, i * n, n), scale, rtol, atol)
-        if not e <= worst:
+        if worst == worst and not e <= worst:
             worst = e
     return worst
 
 
 @kernel
-def newton(calls, model, plan, values, FR, FC, t, h, q, x0, Z, W, R, x, scale, rtol, atol, small, y, z, scratch, count):
+def newton(
+    calls, model, plan, values, FR, FC, t, h, q, x0, Z, W, R, x, scale, rtol, atol, small, most, y, z, scratch, count
+):
     """Solve for the stages; (iterations, last rate of convergence), iterations 0 where it fails."""
     n = 2 * model.nv
     from_stages(Z, W, n)
     before, rate = 0.0, 1.0
-    for k in range(MOST):
+    for k in range(most):
         for i in range(3):
             for j in range(n):
                 x[j] = x0[j] + Z[i * n + j]
@@ -264,7 +266,7 @@ def newton(calls, model, plan, values, FR, FC, t, h, q, x0, Z, W, R, x, scale, r
         if (
             not change < 1e300
             or (k > 0 and rate >= 1.0)
-            or (k > 0 and rate ** (MOST - 1 - k) / (1.0 - rate) * change > 10.0 * small and k > 2)
+            or (k > 0 and rate ** (most - 1 - k) / (1.0 - rate) * change > 10.0 * small and k > 2)
         ):
             return 0, rate
         if change == 0.0 or (k > 0 and rate / (1.0 - rate) * change <= small):
@@ -309,9 +311,9 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
         view1(buffer, at + 2 * nq + n, n + 4 * nr + nq),
     )
     rtol, atol, fixed = option[RTOL], option[ATOL], option[FIXED_STEP]
-    small = max(1e-14 / rtol, min(0.03, rtol**0.5))
-    if fixed > 0.0:
-        small = 1e-3
+    small, most = max(1e-14 / rtol, min(0.03, rtol**0.5)), MOST
+    if fixed > 0.0:  # nothing else judges the step: to rounding
+        rtol, atol, small, most = 1e-10, 1e-12, 1e-2, 5 * MOST
     if count[STARTED] == 0:
         count[STARTED] = 1
         derivative_here(calls, model, state[TIME], q, v, d, scratch)
@@ -322,7 +324,7 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
             h = first_step(calls, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 3.0, rtol, atol)
         count[EVALUATIONS] += 2
         state[STEP] = min(h, option[MAX_STEP])
-        state[OLD_H], state[OLD_ERROR], state[FACTOR_H], state[FRESH], state[RATE] = 0.0, 1.0, 0.0, 0.0, 1.0
+        state[OLD_H], state[OLD_ERROR], state[FACTOR_H], state[FRESH] = 0.0, 1.0, 0.0, 0.0
         first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
         if not all_finite(d, n):
             return NOT_FINITE
@@ -355,7 +357,29 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
             for j in range(3 * n):
                 Z[j] = 0.0
         iterations, rate = newton(
-            calls, model, plan, values, FR, FC, t, h, q, x0, Z, W, R, x, scale, rtol, atol, small, y, z, scratch, count
+            calls,
+            model,
+            plan,
+            values,
+            FR,
+            FC,
+            t,
+            h,
+            q,
+            x0,
+            Z,
+            W,
+            R,
+            x,
+            scale,
+            rtol,
+            atol,
+            small,
+            most,
+            y,
+            z,
+            scratch,
+            count,
         )
         if iterations == 0:
             count[REJECTED] += 1
@@ -392,8 +416,6 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
             if not (all_finite(x1, n) and all_finite(d1, n)):
                 return NOT_FINITE
             note_step(calls, t + h, h)
-            for c in range(nv):
-                error[c] = d1[c]
             chart_rate(model, x1, view1(x1, nv, nv), d1)
             hermite_outputs(model, times, n_times, count, t, h, q, x0, d, x1, d1, q1, Q, V, rest)
             for j in range(nq):

@@ -50,11 +50,12 @@ def rk4_step(calls, model, t, h, q0, x0, k1, x1, x, k, scratch):
 
 @kernel
 def next_step(state, option, accepted):
-    """Size of the step from grid point `accepted`; the last one ends where the run ends."""
+    """Size of the step from grid point `accepted`; the last one ends where the run ends (to rounding: a step that differs in
+    its last digits would be another one to a method that keeps a matrix for its length)."""
     h = option[FIXED_STEP]
     t = state[START] + accepted * h
     end = state[END]
-    return t, (h if t + h * (1.0 + 1e-9) < end else end - t)
+    return t, (h if t + h * (1.0 - 1e-9) < end else end - t)
 
 
 def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):

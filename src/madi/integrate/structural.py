@@ -11,7 +11,8 @@ On a Lie group this is the scheme of Bruls and Cardona, J. Comput. Nonlinear Dyn
 and Hulbert's, J. Appl. Mech. 60 (1993) 371, with alpha_m = (2 rho - 1) / (rho + 1), alpha_f = rho / (rho + 1); HHT is
 alpha_m = 0. Second order for gamma = 1/2 - alpha_m + alpha_f. lam belongs to Phi' = 0: with Phi = 0 alone, A1 along the
 constraints would have to undo whatever is done to the speeds, and Newmark's would swing without end; the correction of theta
-that closes Phi is of third order. Both levels hold after every step, with the matrix at hand.
+that closes Phi is of third order. Both levels hold after every step, with the matrix at hand. Of redundant rows only the
+sum of what they do is determined: eps pulls the rest of lam towards zero (Phi' = c_v eps lam while Newton iterates).
 P4: alpha_m = alpha_f = 0, gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
 
 Newton in one of two modes: until the correction still to come is below a tolerance (the step is halved where that
@@ -62,6 +63,8 @@ from madi.kernel import as_model, call, kernel, view1
 ALPHA_M, ALPHA_F, BETA, GAMMA, ITERATIONS, POLICY, TOLERANCE, HALVINGS, LENGTH = range(6, 15)  # option[...]
 EVERY_ITERATION, EVERY_STEP, WHEN_SLOW, ONCE = range(4)  # option[POLICY]
 MOST = 12  # iterations of a step
+STILL = 1e-3  # m/s, rad/s: speeds below it count as this much, so that a mechanism may come to rest
+ROUNDING = 1e-8  # relative corrections that no longer fall, with a matrix of this very step, are rounding
 SLOW = 0.05  # how much of a correction may be left by the next, with an old matrix
 JACOBIANS = SINCE  # count[...]: matrices made
 NEWTONS = STORED  # count[...]: iterations made
@@ -97,11 +100,11 @@ def make_matrix(calls, model, plan, option, t, h, q, v1, x, F, values, scratch):
 
 @kernel
 def correct(model, plan, option, h, F, out, v1, A1, x, y):
-    """One Newton correction from the residual in `out`; returns its size against that of the speeds."""
+    """One Newton correction from the residual in `out`; returns its size against that of the speeds (see STILL)."""
     nv = model.nv
     c_v, c_q = option[GAMMA] * h, option[BETA] * h * h
     c_a = (1.0 - option[ALPHA_M]) / (1.0 - option[ALPHA_F])
-    right_side(model, plan, out, 1.0 / c_v, y)
+    right_side(model, plan, out, 1.0 / c_v, view1(x, 2 * nv, model.nr), y)
     solve(plan, F, y)
     place = plan[UNKNOWN]
     change, size = 0.0, 0.0
@@ -112,13 +115,13 @@ def correct(model, plan, option, h, F, out, v1, A1, x, y):
         v1[c] = v1[c] + c_v * d
         x[nv + c] = x[nv + c] + c_a * d
         size = max(size, abs(v1[c]), h * abs(A1[c]))
-        if not abs(d) <= change:
+        if change == change and not abs(d) <= change:  # a NaN is taken over, and stays
             change = abs(d)
     for r in range(model.nr):
         p = plan[place + nv + r]
         if p >= 0:
             x[2 * nv + r] = x[2 * nv + r] + y[p]
-    return c_v * change / (size + 1e-12)
+    return c_v * change / (size + STILL)
 
 
 @kernel
@@ -165,6 +168,9 @@ def structural_step(calls, model, plan, option, t, carry, factor, v1, A1, x, out
         rate = change / before if before > 0.0 else 1.0
         # what the next correction would be, from the last two
         if change <= option[TOLERANCE] or (rate < 0.9 and change * rate <= option[TOLERANCE] * (1.0 - rate)):
+            converged = True
+            break
+        if fresh and k > 0 and rate > 0.3 and change <= ROUNDING:
             converged = True
             break
         if change != change or (k > 2 and rate > 2.0):
@@ -262,6 +268,8 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
             count[REJECTED] += 1
             halved += 1
             if halved > option[HALVINGS]:
+                for j in range(size):
+                    carry[j] = kept[j]
                 remember(history, t + done, part, last)
                 history[4 * HISTORY], history[4 * HISTORY + 1] = last[4], last[5]
                 return status
@@ -295,7 +303,7 @@ def worst(model, out, last):
     place, size = -1.0, -1.0
     for j in range(model.nv + model.nr):
         r = abs(out[j])
-        if not r <= size:
+        if size == size and not r <= size:
             place, size = 1.0 * j, r
     last[4], last[5] = place, size
 

@@ -55,7 +55,13 @@ class Outside:
         self.run, self.system = run, run.system
         self.nv, self.nr = self.system.nv, self.system.n_constraints
         self.model = self.system.layout.arrays
-        self.rotating = any(quaternion_at(int(code)) >= 0 for code in self.model.code)
+        turning = [
+            c
+            for i in range(1, int(self.model.n))
+            if (at := quaternion_at(int(self.model.code[i]))) >= 0
+            for c in range(int(self.model.v_at[i]) + at, int(self.model.v_end[i]))
+        ]
+        self.turning = np.array(turning, dtype=np.int64)  # columns of rotations without coordinates of their own
         self.blocks = self.system.residual_blocks[0]
         self.off = self.model.row_place < 0  # rows that are left out: their multipliers are held at zero
         at = run.method.first
@@ -118,9 +124,9 @@ class Outside:
             goal = float(run.times[k])
             while t < goal:
                 stop = goal
-                if self.rotating:
-                    stop = min(goal, t + TURN / (float(np.max(np.abs(v))) + 1e-9))
-                    if np.max(np.abs(theta)) > 0.5:
+                if len(self.turning):
+                    stop = min(goal, t + TURN / (float(np.max(np.abs(v[self.turning]))) + 1e-9))
+                    if np.max(np.abs(theta[self.turning])) > 0.5:
                         self.q, self.v = self.moved(theta), v.copy()
                         solver, theta = begin(t), np.zeros(self.nv)
                 found = solver.step(stop, tstop=run.state[3] if stop < run.state[3] else stop)

@@ -159,16 +159,15 @@ def table_5(system: System, code: str, reference: np.ndarray, curves: dict[Any, 
                 run = simulate(system, DURATION, step=step, engine=code, **options)
             except RunError as error:
                 run = error.run
-                row |= {"ms": float("nan"), "vertical, %": float("nan"), "pitch, %": float("nan")}
-                row |= {"noise": float("nan"), "printed, s": PRINTED[name, step],
-                        "": f"lost at {float(run.data['time'][-1]):.2f} s"}  # fmt: skip
+                row |= {"ms": f"lost at {float(run.data['time'][-1]):.2f} s", "vertical, %": float("nan"),
+                        "pitch, %": float("nan"), "noise": float("nan"), "printed, s": PRINTED[name, step]}  # fmt: skip
             else:
                 a = chassis(run)
                 off = 100 * (np.max(np.abs(a), axis=0) / peaks - 1)
                 quiet = np.max(np.abs(a[run.data["time"].values < QUIET]), axis=0)
                 best = least_time({name: (system, code)}, step, 5, **options)[name]
                 row |= {"ms": 1e3 * best, "vertical, %": float(off[0]), "pitch, %": float(off[1]),
-                        "noise": float(quiet[1]), "printed, s": PRINTED[name, step], "": ""}  # fmt: skip
+                        "noise": float(f"{quiet[1]:.1e}"), "printed, s": PRINTED[name, step]}  # fmt: skip
             curves[name, step] = run
             rows.append(row)
     return rows
@@ -222,7 +221,7 @@ def report(out: Path) -> dict[str, Any]:
         "tables": {"Table 4: implicit Newmark, 10 ms, 5.5 s": four, "Table 5: methods and steps": five},
         "notes": [
             "Table 4: Newmark with two iterations and the Jacobian at every step; J once: at the first step only, P4's",
-            "real-time setting. Local + symbolic is C made for this model, the others general kernels in chassis and in ground axes.",
+            "real-time setting. Local + symbolic: C made for the model; the others: general kernels, chassis / ground axes.",
             "Table 5, real-time setting: peaks against the tight run; noise: largest pitch acceleration, rad/s², on level",
             "road, where nothing should move.",
             "Exudyn: its kinematic tree, the same tire law as a user function, evaluated at every residual."
@@ -249,7 +248,7 @@ def draw(path: Path, figures: list[tuple[str, dict[str, tuple[np.ndarray, np.nda
                 {"color": "0.6", "lw": 3.0} if k == 0 else {"lw": 1.2, "ls": ("-", "--", ":")[(k - 1) % 3]}
             )
             ax.plot(t, y, label=name, **style)
-        ax.set(title=title, xlim=(0.9, DURATION), ylim=(float(np.min(first)) - room, float(np.max(first)) + room))
+        ax.set(title=title, xlim=(0.6, DURATION), ylim=(float(np.min(first)) - room, float(np.max(first)) + room))
         ax.set_xlabel("time, s")
         ax.legend(fontsize=8)
         ax.grid(alpha=0.3)

@@ -1,5 +1,6 @@
 """Equations a person can read: M(q) a + Phi_q^T lam = P(q, v, t), Phi(q, t) = 0, as expressions of the model's own names.
 
+P holds the forces and velocity terms of all columns; what drives a driven joint is on top of it, in that joint's row.
 They come from the trace of the same kernels that are run. Numbers may stay letters (parameters). SymPy prints small systems;
 of large ones there is still the pattern (what is zero, what is constant) and the count of operations.
 """
@@ -39,15 +40,14 @@ class Equations:
         p, reals = adjusted(layout, parameters)
         self.p = p[0] if p else ca.SX(0, 1)
         (_, q, _, _), M = expressions(layout, "mass-matrix", reals=reals)
-        self.inputs, out = expressions(layout, "residual", reals=reals)
-        _, q1, _, x = self.inputs
-        theta, a = x[:nv], x[nv:]
-        still = ca.SX.zeros(nv)
-        out = ca.substitute(out, theta, still)  # at q itself
-        self._M = ca.sparsify(ca.substitute(ca.reshape(M, nv, nv), q, q1))
-        self._P = ca.simplify(-ca.substitute(out[:nv], a, ca.SX.zeros(nv + nr)))
-        self._phi = ca.substitute(out[nv : nv + nr], a, ca.SX.zeros(nv + nr))
-        self._phi_q = ca.sparsify(ca.substitute(ca.jacobian(out[:nv], x[2 * nv :]), a, ca.SX.zeros(nv + nr))).T
+        (t1, q1, v1, a1), R = expressions(layout, "inverse", reals=reals)
+        self.inputs, rows = expressions(layout, "constraints", reals=reals)
+        t, here, v, _ = self.inputs
+        given, wanted = ca.vertcat(t1, q1, v1), ca.vertcat(t, here, v)
+        self._M = ca.sparsify(ca.substitute(ca.reshape(M, nv, nv), q, here))
+        self._P = ca.simplify(-ca.substitute(ca.substitute(R, a1, ca.SX.zeros(nv)), given, wanted))
+        self._phi = rows[:nr]
+        self._phi_q = ca.sparsify(ca.reshape(rows[3 * nr :], nv, nr).T)
         self.active = np.flatnonzero(system.layout.arrays.row_place >= 0)
 
     # ---- counts and patterns: any size -------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ class Equations:
         q = [sympy.Symbol(f"q_{{{name(word)}}}", real=True) for word in system.coordinates]
         v = [sympy.Symbol(rf"\dot q_{{{name(word)}}}", real=True) for word in system.speeds]
         p = [_parameter_symbol(word) for word in (self.parameters.names if self.parameters else [])]
-        x = [sympy.Symbol(f"x_{k}") for k in range(2 * system.nv + system.n_constraints)]
+        x = [sympy.Symbol(f"x_{k}") for k in range(system.nv)]
         return [[sympy.Symbol("t", real=True)], q, v, x, p]
 
     def _sympy(self, part: ca.SX) -> Any:
@@ -242,13 +242,16 @@ class Equations:
         from sympy import mathml
 
         rows = "".join(
-            f"<tr><th>{html.escape(name)}</th>{''.join(f'<td class={c!r}>{c}</td>' for c in row)}</tr>"
+            f"<tr><th>{html.escape(name)}</th>{''.join(CELL.format(c) for c in row)}</tr>"
             for name, row in zip(self.system.speeds, self.pattern, strict=True)
         )
         parts = ""
         if self.readable:
             for name, what in self._parts():
-                parts += f"<h2>{name}</h2><math display='block'>{mathml(what, printer='presentation')}</math>"
+                formula = mathml(_plain(what), printer="presentation")
+                for bracket in "[]":  # as tall as the matrix
+                    formula = formula.replace(f"<mo>{bracket}</mo>", f'<mo fence="true" stretchy="true">{bracket}</mo>')
+                parts += f'<h2>{name}</h2><math display="block">{formula}</math>'
         else:
             parts = "<p>The expressions are too long to read; <code>madi export c</code> writes them out.</p>"
         facts = "".join(f"<p>{html.escape(line)}</p>" for line in self._facts())
@@ -275,6 +278,7 @@ class Equations:
         return lines
 
 
+CELL = '<td class="{0}">{0}</td>'
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}: equations</title>
 <style>
@@ -344,6 +348,9 @@ def _tidy(expression: Any) -> Any:
     if sympy.count_ops(expression) < 400:
         short = sympy.trigsimp(expression)
         expression = short if sympy.count_ops(short) <= sympy.count_ops(expression) else expression
+    terms = sympy.Add.make_args(expression)
+    sizes = [abs(float(term.as_coeff_Mul()[0])) for term in terms]
+    expression = sympy.Add(*(term for term, size in zip(terms, sizes, strict=True) if size > 1e-13 * max(sizes)))
     changes = {number: sympy.Float(f"{float(number):.10g}") for number in expression.atoms(sympy.Float)}
     changes = {old: sympy.Integer(int(new)) if float(new).is_integer() else new for old, new in changes.items()}
     return expression.xreplace(changes)

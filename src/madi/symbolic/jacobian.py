@@ -17,7 +17,7 @@ from madi.symbolic.trace import adjusted, count_operations, expressions
 from madi.topology.layout import Layout
 from madi.topology.parameters import Parameters
 
-BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")  # dR by qdd, by qd, by q, by lam; dPhi and dPhi' by q
+BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")  # dR by qdd, by qd, by q, by lam; Phi_q = dPhi' by qd, dPhi' by q
 LARGEST = 400_000  # operations of R times columns: beyond, the trace is not worth its time
 
 
@@ -54,10 +54,10 @@ def block_expressions(layout: Layout, inputs: list[ca.SX], out: ca.SX) -> tuple[
     """The blocks' places, and their values behind each other."""
     nv, nr = layout.header("nv"), layout.header("nr")
     _, _, v, x = inputs
-    R, phi, rate = out[:nv], out[nv : nv + nr], out[nv + nr :]
+    R, rate = out[:nv], out[nv + nr :]
     theta, qdd, lam = x[:nv], x[nv : 2 * nv], x[2 * nv :]
     parts = [ca.jacobian(R, qdd), ca.jacobian(R, v), ca.jacobian(R, theta), ca.jacobian(R, lam)]
-    parts = [ca.sparsify(part) for part in [*parts, ca.jacobian(phi, theta), ca.jacobian(rate, theta)]]
+    parts = [ca.sparsify(part) for part in [*parts, ca.jacobian(rate, v), ca.jacobian(rate, theta)]]
     places = [part.sparsity().get_triplet() for part in parts]
     blocks = Blocks(
         [np.array(rows, dtype=np.int64) for rows, _ in places], [np.array(columns, dtype=np.int64) for _, columns in places]

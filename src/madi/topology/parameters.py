@@ -9,6 +9,7 @@ reals = reals0 + slope (p - p0), or it is refused; so the same few products adju
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,13 @@ class Parameters:
             for place, slope in zip(places, slopes, strict=True):
                 found[place] = found[place] + slope * value
         return found
+
+    def key(self) -> str:
+        """What code made for these parameters depends on, beside the model's numbers."""
+        digest = hashlib.sha256()
+        for array in (self.values, *self.places, *self.slopes):
+            digest.update(np.asarray(array, dtype=float).tobytes() + b"|")
+        return digest.hexdigest()
 
     def body_r(self, base: np.ndarray, values: np.ndarray) -> np.ndarray:
         """The bodies' frames in the internal ones, for these values."""
@@ -97,80 +105,100 @@ def changed(model: Model, values: dict[str, float]) -> Model:
     """A copy of the model with other numbers."""
     other = copy.deepcopy(model)
     for name, value in values.items():
-        holder, key, index = _locate(other, name)
-        if index is None:
-            new: Any = float(value)
-        else:
-            new = np.array(_get(holder, key), dtype=float)
-            new.flat[index] = float(value)
-        if isinstance(holder, dict):
-            holder[key] = new
-        elif isinstance(holder, list):
-            holder[int(key)] = new
-        else:
-            setattr(holder, key, new)
-    for force in other.forces:  # points were made lists to be written
-        force.at = tuple(force.at)
-    for constraint in other.constraints:
-        constraint.at = tuple(constraint.at)
+        _locate(other, name).write(float(value))
     return other
 
 
 def read(model: Model, name: str) -> float:
     """The value of a parameter as drawn."""
-    holder, key, index = _locate(model, name)
-    value = _get(holder, key)
+    value = _locate(model, name).read()
     try:
-        return float(value if index is None else np.asarray(value, dtype=float).flat[index])
+        return float(value)
     except (TypeError, ValueError):
         raise InputError(f"parameter {name!r} is not a number, but {value!r}: give it one when drawing") from None
 
 
-def _get(holder: Any, key: str) -> Any:
-    if isinstance(holder, dict):
-        return holder[key]
-    return holder[int(key)] if isinstance(holder, list | tuple) else getattr(holder, key)
+class Place:
+    """Where a number is: a field of an element, or of its parameters; one of several, or of several points."""
+
+    def __init__(self, holder: Any, key: str, index: int | None = None, point: int | None = None):
+        self.holder, self.key, self.index, self.point = holder, key, index, point
+
+    def whole(self) -> Any:
+        """All that the field holds."""
+        return self.holder[self.key] if isinstance(self.holder, dict) else getattr(self.holder, self.key)
+
+    def read(self) -> Any:
+        """The number."""
+        value = self.whole() if self.point is None else self.whole()[self.point]
+        return value if self.index is None else np.asarray(value, dtype=float).flat[self.index]
+
+    def write(self, number: float) -> None:
+        """Put another number there; tuples are made anew, so that nobody else's change."""
+        value: Any = number
+        if self.index is not None:
+            old = self.whole() if self.point is None else self.whole()[self.point]
+            value = np.array(old, dtype=float)
+            value.flat[self.index] = number
+            if value.shape == (3, 3):  # an inertia: both entries off the diagonal
+                value.T.flat[self.index] = number
+        if self.point is not None:
+            points = list(self.whole())
+            points[self.point] = value
+            value = tuple(points)
+        if isinstance(self.holder, dict):
+            self.holder[self.key] = value
+        else:
+            setattr(self.holder, self.key, value)
 
 
 FIELDS = {"Body": ("mass", "com", "inertia", "position"), "Joint": ("at", "pitch"), "Force": ("at",), "Constraint": ("at",)}
+COUNTS = ("places", "smooth")  # what kernels read as whole numbers or ask about
 
 
-def _locate(model: Model, name: str) -> tuple[Any, str, int | None]:
-    """(what holds the value, under which key, which of several numbers)."""
+def _locate(model: Model, name: str) -> Place:
+    """Where the number of that name is."""
     word = str(name)
-    elements: dict[str, Any] = {item.name: item for group in (model.bodies, model.joints, model.forces, model.constraints)
-                                for item in group}  # fmt: skip
-    if word.startswith("gravity."):
-        return model, "gravity", _index(word.split(".")[1], 3, word)
-    known = [item for item in elements if word.startswith(f"{item}.")]
+    items = [item for group in (model.bodies, model.joints, model.forces, model.constraints) for item in group]
+    known = [item for item in items if word.startswith(f"{item.name}.")]
+    if not known and word.startswith("gravity."):
+        return Place(model, "gravity", _index(word.split(".", 1)[1], 3, word))
     if not known:
         raise InputError(f"parameter {name!r}: name an element and its field, as in 'spring.stiffness' or 'pivot.at.x'")
-    item = elements[max(known, key=len)]
-    field, *rest = word[len(item.name) + 1 :].split(".")
+    longest = max(len(item.name) for item in known)
+    known = [item for item in known if len(item.name) == longest]
+    field, *rest = word[longest + 1 :].split(".")
+    having = [item for item in known if field in _fields(item)]
+    if not having:
+        fields = ", ".join(dict.fromkeys(field for item in known for field in _fields(item)))
+        raise InputError(f"parameter {name!r}: {known[0].name!r} has no {field!r}; it has {fields}")
+    if len(having) > 1:
+        kinds = " and a ".join(type(item).__name__.lower() for item in having)
+        raise InputError(f"parameter {name!r}: a {kinds} share this name; rename one of them")
+    item = having[0]
     own = getattr(item, "parameters", {})
-    if field in own:
-        holder: Any = own
-    elif field in FIELDS[type(item).__name__]:
-        holder = item
-    else:
-        numbers = [key for key, value in own.items() if isinstance(value, int | float)]
-        fields = ", ".join([*FIELDS[type(item).__name__], *numbers])
-        raise InputError(f"parameter {name!r}: {item.name!r} has no {field!r}; it has {fields}")
-    value = _get(holder, field)
-    if field == "at" and isinstance(item.at, tuple | list) and len(item.at) and np.ndim(item.at[0]) == 1:
+    place = Place(own if field in own else item, field)
+    value = place.whole()
+    if field == "at" and isinstance(value, tuple | list) and len(value) and np.ndim(value[0]) == 1:
         # points of a force: "spring.at.0.x", or "tire.at.x" where there is one
-        place = rest.pop(0) if len(rest) == 2 else "0"
-        if not place.isdigit() or int(place) >= len(item.at):
-            raise InputError(f"parameter {name!r}: {item.name!r} has points 0 to {len(item.at) - 1}")
-        item.at = list(item.at)
-        holder, field, value = item.at, place, item.at[int(place)]
+        number = rest.pop(0) if len(rest) == 2 else "0"
+        if not number.isdigit() or int(number) >= len(value):
+            raise InputError(f"parameter {name!r}: {item.name!r} has points 0 to {len(value) - 1}")
+        place.point, value = int(number), value[int(number)]
     if np.ndim(value) == 0:
         if rest:
             raise InputError(f"parameter {name!r}: {field!r} is one number")
-        return holder, field, None
+        return place
     if len(rest) != 1:
         raise InputError(f"parameter {name!r}: which of its numbers? Say for example '{name}.x'")
-    return holder, field, _index(rest[0], np.size(value), word)
+    place.index = _index(rest[0], np.size(value), word)
+    return place
+
+
+def _fields(item: Any) -> list[str]:
+    """Fields of an element that may be parameters."""
+    numbers = [key for key, value in getattr(item, "parameters", {}).items() if key not in COUNTS and key != "road"]
+    return [*FIELDS[type(item).__name__], *numbers]
 
 
 def _index(word: str, count: int, name: str) -> int:
