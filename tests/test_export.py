@@ -114,7 +114,8 @@ def test_poses_in_c(tmp_path):
     madi.export_c(m, tmp_path, step=2e-3, method="newmark", duration=0.1, parameters=["pin.at.z"])
     (tmp_path / "main.c").write_text(
         '#include "shaken_pendulum.h"\n#include <stdio.h>\nint main(void) {\n  shaken_pendulum_state s;\n'
-        "  double p[1] = {0.2}, out[36];\n  int i;\n  shaken_pendulum_start(&s, p);\n  for (i = 0; i < 20; i++) shaken_pendulum_step(&s, p);\n"
+        "  double p[1] = {0.2}, out[36];\n  int i;\n  shaken_pendulum_start(&s, p);\n"
+        "  for (i = 0; i < 20; i++) shaken_pendulum_step(&s, p);\n"
         '  shaken_pendulum_poses(&s, p, out);\n  for (i = 0; i < 36; i++) printf("%.17g%s", out[i], i < 35 ? "," : "\\n");\n'
         "  return 0;\n}\n"
     )

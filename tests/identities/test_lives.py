@@ -80,7 +80,7 @@ def test_long_trace_is_cut_into_parts_and_still_right():
     with TemporaryDirectory() as folder:
         path = Path(folder) / "cut.so"
         source = c_source(trace(s.layout, "recursive"), part=50)
-        assert source.count("static void part") > 10
+        assert source.count("static void piece") > 10
         compile_c(source, path)
         out = np.zeros(s.nv)
         _CALL(("entry", ctypes.CDLL(str(path))))(0.0, *(a.ctypes.data for a in (q, v, tau, out, np.zeros(3))))

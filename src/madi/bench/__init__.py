@@ -5,4 +5,14 @@ from typing import Any
 
 from madi.bench import loops, trees
 
-BENCHMARKS: dict[str, Callable[[bool], dict[str, Any]]] = {"trees": trees.report, "loops": loops.report}
+
+def realtime(quick: bool = False) -> dict[str, Any]:
+    """`madi bench realtime`; it needs the peers, so it is imported when it is run."""
+    from madi.bench.realtime import report
+
+    return report(quick)
+
+
+BENCHMARKS: dict[str, Callable[[bool], dict[str, Any]]] = {
+    "trees": trees.report, "loops": loops.report, "realtime": realtime,
+}  # fmt: skip

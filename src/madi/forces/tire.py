@@ -1,8 +1,9 @@
 """Tire on a road: a spring and damper under the wheel, slip forces within a friction circle (P4's, after DADS).
 
 Contact. With the road's height h and slope h' as the wheel feels them (forces/wheel.py), deflection d = h + r - z and its
-rate d' = h' x' - z':  f = k d + c d', zero when the wheel is off the road or when the damper would pull. The force on the
-wheel is f (up - h' forward), along the gradient of d: the road's normal, with the potential k d^2 / 2 on any profile.
+rate d' = h' x' - z':  f = k d + c d', zero when the wheel is off the road or when the damper would pull; over the first
+2 % of the radius c grows from zero, so that touching down does not jump. The force on the wheel is f (up - h' forward), along the
+gradient of d: the road's normal, with the potential k d^2 / 2 on any profile.
 Slip. The tire touches the road r - d / sqrt(1 + h'^2) from the centre, along the normal n. With the spin axis e: l = e x n
 the way it rolls, s = n x l across; u the velocity of its lowest point over the road, V = sqrt(x'^2 + V0^2) the speed of the
 centre along l. Linear forces  F = -(C_k u_l / V, C_a u_s / V)  are shortened by  mu f / sqrt((mu f)^2 + |F|^2):  the slope
@@ -12,7 +13,7 @@ Rolling resistance: a moment c_r f r against the spin. Dissipated: damper, slip 
 
 References: P4 (2009) sec. 2.2 and Table 3; slip and friction circle as in Pacejka, Tire and Vehicle Dynamics, ch. 1 and 3; a
 speed floor in the slip as in Bernard and Clover, SAE 950311 (1995). DADS' own manual is not public: the smooth
-shortening is ours.
+shortening and the damper's onset are ours.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ KIND = ForceKind(
     ends=1,
     positive=("radius", "stiffness", "low_speed"),
 )  # fmt: skip
+SOFT = 0.02  # of the radius: the deflection over which the damper sets in
 ROAD = 15  # where the road's numbers start
 NUMBERS = (
     "radius", "stiffness", "damping", "places", "slip_stiffness", "cornering_stiffness", "friction", "low_speed",
@@ -60,7 +62,8 @@ def apply(model, work, e):
     rate = slope * forward - rise
     touching = depth > 0.0
     elastic = where(touching, stiffness * depth, 0.0)
-    load = elastic + damping * rate
+    soft = SOFT * radius
+    load = elastic + damping * where(depth < soft, depth / soft, 1.0) * rate
     load = where(touching, where(load > 0.0, load, 0.0), 0.0)
     # the road's normal, its length sqrt(1 + slope^2)
     g0, g1, g2 = p[road + 3] - slope * p[road], p[road + 4] - slope * p[road + 1], p[road + 5] - slope * p[road + 2]

@@ -29,7 +29,7 @@ from madi.bench.peers.mujoco_peer import MuJoCo
 from madi.bench.trees import state
 from madi.engines import abi
 from madi.forces.tire import KIND as TIRE
-from madi.forces.tire import ROAD
+from madi.forces.tire import ROAD, SOFT
 from madi.forces.wheel import felt
 from madi.model.model import Model
 from madi.papers import six_by_six as p4
@@ -63,7 +63,7 @@ def _tire(p, s, centre, u, e, w, n, l, t, arm, c, force, torque):  # type: ignor
     forward, _, rise = way(p, road, u[0], u[1], u[2])
     h, slope = felt(p, road, along, left, radius, int(p[s + 9]))
     depth = h + radius - up
-    load = p[s + 7] * depth + p[s + 8] * (slope * forward - rise)
+    load = p[s + 7] * depth + p[s + 8] * min(depth / (SOFT * radius), 1.0) * (slope * forward - rise)
     force[:], torque[:] = 0.0, 0.0
     if depth <= 0.0 or load <= 0.0:
         return
