@@ -307,8 +307,7 @@ class Solver(Integration):
         if self.loops:
             statistics |= {"loops": self.loops, **loop_statistics(self.tally)}
             statistics["singular_times"] = singular_times(self.tally)
-        with np.errstate(all="ignore"):  # a run that blew up has numbers whose squares do not fit
-            seen = Observation(system, rows)
+        seen = Observation(system, rows)
         if self.loops:  # options of this run are not the next one's
             self.closer.work.tally[:] = 0.0
         return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)

@@ -648,6 +648,10 @@ class Observation:
     """Rows of the `observe` entry, one per instant, as named arrays: bodies in the frames the user gave them."""
 
     def __init__(self, system: System, rows: np.ndarray):
+        with np.errstate(all="ignore"):  # a run that blew up has numbers whose squares do not fit
+            self._take(system, rows)
+
+    def _take(self, system: System, rows: np.ndarray) -> None:
         frozen, nq, nv = system.frozen, system.nq, system.nv
         n, ne = len(frozen.bodies), len(system.forces)
         at = nq + 2 * nv

@@ -2,8 +2,8 @@
 
 Contact. With the road's height h and slope h' as the wheel feels them (forces/wheel.py), deflection d = h + r - z and its
 rate d' = h' x' - z':  f = k d + c d', zero when the wheel is off the road or when the damper would pull; over the first
-2 % of the radius c grows from zero, so that touching down does not jump. The force on the wheel is f (up - h' forward), along the
-gradient of d: the road's normal, with the potential k d^2 / 2 on any profile.
+2 % of the radius c grows from zero, so that touching down does not jump. The force on the wheel is f (up - h' forward),
+along the gradient of d: the road's normal, with the potential k d^2 / 2 on any profile.
 Slip. The tire touches the road r - d / sqrt(1 + h'^2) from the centre, along the normal n. With the spin axis e: l = e x n
 the way it rolls, s = n x l across; u the velocity of its lowest point over the road, V = sqrt(x'^2 + V0^2) the speed of the
 centre along l. Linear forces  F = -(C_k u_l / V, C_a u_s / V)  are shortened by  mu f / sqrt((mu f)^2 + |F|^2):  the slope

@@ -6,9 +6,11 @@ between them, which is singular when the pitch reaches 90 degrees.
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
 from typing import Any
 
@@ -19,7 +21,8 @@ from madi.spatial.rotation import as_rotation, matrix_to_quaternion
 
 # Exudyn reads this at import: its build without range checks and with AVX2 is the faster one
 sys.exudynFast = True  # type: ignore[attr-defined]
-exu: Any = import_module("exudyn")
+with redirect_stdout(io.StringIO()):  # it announces itself on stdout, in the midst of --json
+    exu: Any = import_module("exudyn")
 items: Any = import_module("exudyn.itemInterface")
 angles: Any = import_module("exudyn.rigidBodyUtilities")
 
