@@ -142,3 +142,17 @@ def test_start_by_name():
 def test_unrecorded_loads_say_how_to_get_them(run):
     with pytest.raises(madi.InputError, match=r"reactions=\['A'\]"):
         run["A.fx"]
+
+
+def test_bryant_angles_are_an_output():
+    """P4's angles: turns about x, y', z'' in this order; a body set by them reports them."""
+    from scipy.spatial.transform import Rotation
+
+    angles = (0.4, -0.7, 1.1)
+    q = Rotation.from_euler("XYZ", angles).as_quat()[[3, 0, 1, 2]]
+    m = madi.Model("turned", gravity=(0, 0, 0))
+    m.body("box", 1.0, inertia=(1, 1, 1))
+    m.spherical("ball", m.ground, "box", at=(0, 0, 0), q0=q, v0=(0, 0, 0.5))
+    run = madi.simulate(m, 0.2, step=0.1)
+    assert [run[f"box.r{axis}"][0] for axis in "xyz"] == pytest.approx(angles)
+    assert run["box.rz"][-1] == pytest.approx(1.1 + 0.1)  # about the body's own z: the third angle alone

@@ -9,7 +9,7 @@ import numpy as np
 
 from madi.forces import BY_CODE
 from madi.results.run import AXES, Run
-from madi.spatial.rotation import matrix_to_quaternion
+from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
 
 if TYPE_CHECKING:
     from madi.system import Observation, System
@@ -43,6 +43,7 @@ def label(
         "q": (("time", "coordinate"), seen.q), "v": (("time", "speed"), seen.v), "a": (("time", "speed"), seen.a),
         "position": (("time", "body", "axis"), seen.position, {"units": "m"}),
         "orientation": (("time", "body", "quaternion"), quaternions, {"units": "1"}),
+        "bryant": (("time", "body", "axis"), bryant_angles(seen.rotation), {"units": "rad", "of": "turns about x, y', z''"}),
         "velocity": (("time", "body", "axis"), seen.velocity, {"units": "m/s"}),
         "angular_velocity": (("time", "body", "axis"), seen.angular_velocity, {"units": "rad/s"}),
         "acceleration": (("time", "body", "axis"), seen.acceleration, {"units": "m/s2"}),

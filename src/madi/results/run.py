@@ -31,8 +31,8 @@ class Run:
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A signal by name: a coordinate ("A"), a speed ("A.v"), an acceleration ("A.a"), a body's "arm.x", "arm.vz",
-        "arm.az", "arm.wx", a joint load "A.fx", "A.mz", a driving force "A.drive", the value of a force
-        element by its name, or "kinetic", "potential", "energy"."""
+        "arm.az", "arm.wx", its Bryant angles "arm.rx", "arm.ry", "arm.rz", a joint load "A.fx", "A.mz", a driving force
+        "A.drive", the value of a force element by its name, or "kinetic", "potential", "energy"."""
         return self._signal(name)[0]
 
     def _signal(self, name: str) -> tuple[np.ndarray, str]:
@@ -56,6 +56,7 @@ class Run:
             **{a: ("position", "body", a) for a in AXES}, **{"v" + a: ("velocity", "body", a) for a in AXES},
             **{"a" + a: ("acceleration", "body", a) for a in AXES},
             **{"w" + a: ("angular_velocity", "body", a) for a in AXES},
+            **{"r" + a: ("bryant", "body", a) for a in AXES},
             **{"f" + a: ("reaction_force", "joint", a) for a in AXES},
             **{"m" + a: ("reaction_moment", "joint", a) for a in AXES},
         }  # fmt: skip

@@ -168,6 +168,13 @@ def matrix_to_quaternion(A: np.ndarray) -> np.ndarray:
     return np.where(q[..., :1] < 0, -q, q)
 
 
+def bryant_angles(A: np.ndarray) -> np.ndarray:
+    """Bryant angles (P4 eq. 8), A = A_x A_y A_z, of rotation matrices (..., 3, 3). Output only: at a second angle of 90
+    degrees the other two are not determined, so nothing is integrated in them."""
+    second = np.arcsin(np.clip(A[..., 0, 2], -1.0, 1.0))
+    return np.stack([np.arctan2(-A[..., 1, 2], A[..., 2, 2]), second, np.arctan2(-A[..., 0, 1], A[..., 0, 0])], axis=-1)
+
+
 def frame_with_z(z: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
     """Rotation whose third column is along `z`, the first along `x` made perpendicular (default: a global axis).
 
