@@ -31,7 +31,7 @@ __version__ = "0.1.0"
 
 _LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
          "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
-         "simulate_many": "madi.batch"}  # fmt: skip
+         "simulate_many": "madi.batch", "statics": "madi.equilibrium"}  # fmt: skip
 
 __all__ = [
     "AssemblyError",
@@ -67,6 +67,7 @@ __all__ = [
     "sin",
     "sinh",
     "sqrt",
+    "statics",
     "tan",
     "tanh",
     "where",

@@ -31,6 +31,7 @@ NOT_COMPILED = (
     "verify",
     "__init__.py",
     "batch.py",
+    "equilibrium.py",
     "pipeline.py",
     "pace.py",
     "solver.py",

@@ -1,0 +1,212 @@
+"""Equilibrium under load: the position in which nothing moves, found without simulating the settling.
+
+Unknown are theta (how far every free coordinate moves) and lam, with  R(q, 0, 0, lam) = 0  and  Phi(q) = 0.  Newton's steps
+with the exact system Jacobian are made robust by a pseudo-transient term: (M / T^2 + dR/dq) dtheta = -R is a step of the
+motion M q' T^2 = -R, in which everything sinks towards where it rests; T grows with every step that succeeds, and the steps
+become Newton's (Kelley and Keyes, SIAM J. Numer. Anal. 35 (1998) 508). So wheels may start in the air. Directions without
+stiffness (a wheel that may roll) stay near where they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from madi.errors import InputError, RunError
+from madi.joints.dispatch import retract
+from madi.loops.assemble import start_vector
+from madi.model.model import Model
+from madi.pipeline import assembled
+from madi.symbolic.jacobian import jacobian_function
+from madi.system import System
+from madi.topology.layout import repack
+
+MOST = 400  # steps
+FAR = 0.1  # m or rad: longest step of a coordinate
+TIGHT = 1e-10  # residual against the forces that balance
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """Where a model rests: `q` (and `v`, all zero), multipliers, how many steps it took; `free`: coordinates that nothing
+    holds; `stable`: whether all stiffnesses are positive there."""
+
+    system: System
+    q: np.ndarray
+    v: np.ndarray
+    lam: np.ndarray
+    iterations: int
+    residual: float
+    free: tuple[str, ...]
+    stable: bool
+
+    def __repr__(self) -> str:
+        kind = "stable" if self.stable else "unstable"
+        loose = f", free: {', '.join(self.free)}" if self.free else ""
+        return f"<{kind} equilibrium of {self.system.name!r}: {self.iterations} steps, residual {self.residual:.1e}{loose}>"
+
+    def reactions(self, joints: Any = None) -> Any:
+        """Loads of the joints there; see `System.reactions`."""
+        return self.system.reactions(self.q, self.v, joints=joints)
+
+
+class Balance:
+    """The equations of rest of one system: drives hold their joints, nothing moves."""
+
+    def __init__(self, system: System, t: float):
+        if system.frozen.signals.callbacks:
+            names = ", ".join(callback.name for callback, _, _ in system.frozen.signals.callbacks)
+            raise InputError(f"statics needs functions that can be traced; {names} stays in Python")
+        self.system, self.t = system, t
+        model = system.layout.arrays
+        self.held = np.asarray(model.drive) != -1
+        layout = repack(system.layout, {}, {"drive": np.where(model.drive >= 0, -2, model.drive)})
+        found = jacobian_function(layout)
+        if found is None:
+            raise InputError(f"model {system.name!r} is too large to trace; settle it by a damped simulation")
+        self.blocks, self.trace = found
+        from madi.engines.plain import PlainEngine
+
+        self.engine = PlainEngine(layout)
+        self.rows = np.asarray(model.row_place) >= 0
+        self.size = system.nv + 2 * system.n_constraints
+
+    def at(self, q: np.ndarray, lam: np.ndarray) -> State:
+        """The balance at q, with the multipliers that leave least of R, by mass."""
+        system, free = self.system, ~self.held
+        nv, nr = system.nv, system.n_constraints
+        lam = lam.copy()
+        for _ in range(2 if nr else 1):
+            x = np.concatenate([np.zeros(2 * nv), lam])
+            out = self.engine.evaluate("residual", self.t, q, np.zeros(nv), x, self.size)
+            values = np.asarray(self.trace(self.t, q, np.zeros(nv), x)).reshape(-1)
+            found = self.blocks.matrices(values, nv, nr)
+            K, M = found["q"][np.ix_(free, free)], found["qdd"][np.ix_(free, free)]
+            J, R, phi = found["phi"][np.ix_(self.rows, free)], out[:nv][free], out[nv : nv + nr][self.rows]
+            root = np.sqrt(np.diag(M)) + 1e-300
+            if nr:
+                change = np.linalg.lstsq(J.T / root[:, None], R / root, rcond=1e-10)[0]
+                lam[self.rows] -= change
+                R = R - J.T @ change
+        size = float(np.linalg.norm(R / root))
+        return State(R, phi, K, M, J, lam, root, size, float(np.max(np.abs(phi), initial=0.0)))
+
+    def step(self, state: State, shift: float) -> np.ndarray:
+        """(K + shift M) d + Phi_q^T mu = -R,  Phi_q d = -Phi; rows and columns weighed, so that metres and radians count
+        alike."""
+        m = len(state.phi)
+        weights = np.concatenate([1.0 / state.root, np.ones(m)])
+        A = np.block([[state.K + shift * state.M, state.J.T], [state.J, np.zeros((m, m))]])
+        side = np.concatenate([-state.R / state.root, -state.phi])
+        found = np.linalg.lstsq(A * weights[:, None] * weights[None, :], side, rcond=1e-13)[0]
+        return found[: len(state.R)] / state.root
+
+    def load(self, state: State) -> float:
+        """The size of the forces that balance: what the residual is judged by."""
+        arrays = self.system.layout.arrays
+        weight = float(np.linalg.norm(arrays.gravity)) * float(np.sqrt(np.sum(arrays.mass)))
+        carried = float(np.linalg.norm((state.J.T @ state.lam[self.rows]) / state.root)) if len(state.phi) else 0.0
+        return weight + carried + 1e-6
+
+
+class State(NamedTuple):
+    """The balance at one position: R, Phi, dR/dq, M, Phi_q over free columns, all multipliers, roots of the masses, and the
+    sizes of R (by mass) and Phi."""
+
+    R: np.ndarray
+    phi: np.ndarray
+    K: np.ndarray
+    M: np.ndarray
+    J: np.ndarray
+    lam: np.ndarray
+    root: np.ndarray
+    size: float
+    gap: float
+
+
+def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibrium:
+    """The equilibrium of a model under its loads, nearest (by sinking) to where its joints start, or to `q0`.
+
+    Drives hold their joints where they are at time t. Raises RunError, which names what is out of balance, if there is none.
+
+    >>> import madi
+    >>> m = madi.Model("scale")
+    >>> pan = m.body("pan", mass=2.0, inertia=(1, 1, 1))
+    >>> _ = m.prismatic("z", m.ground, pan, at=(0, 0, 0), axis=(0, 0, 1))
+    >>> _ = m.joint_spring("spring", "z", stiffness=1000.0)
+    >>> round(float(madi.statics(m).q[0]), 6)
+    -0.01962
+    """
+    if not isinstance(model, Model | System):
+        raise InputError(f"statics: give a Model or a System, not {type(model).__name__}")
+    system = model if isinstance(model, System) else model.build()
+    balance = Balance(system, t)
+    q, lam = _start(system, q0, t), np.zeros(system.n_constraints)
+    shift = 0.0
+    state = balance.at(q, lam)
+    for k in range(MOST):
+        if state.size <= TIGHT * balance.load(state) and state.gap <= 1e-11:
+            return _found(system, balance, q, k, state)
+        if k == 0:
+            shift = state.size / 0.02  # a first step of some centimetres
+        step = balance.step(state, shift)
+        d = np.zeros(system.nv)
+        d[~balance.held] = step
+        longest = float(np.max(np.abs(d), initial=0.0))
+        d *= min(1.0, FAR / max(longest, 1e-300))
+        there = _moved(system, q, d)
+        trial = balance.at(there, state.lam)
+        # downhill, and nearer to balance or still pushed the same way: go there, and trust longer steps
+        downhill = state.R @ step <= 1e-12 * np.linalg.norm(state.R) * np.linalg.norm(step)
+        if downhill and (trial.size <= 1.0001 * state.size or trial.R @ step <= 0.0):
+            q, state, shift = there, trial, 0.2 * shift
+        else:
+            shift = max(8.0 * shift, 1e-6)
+        if not np.isfinite(state.size):
+            break
+    R = state.R
+    names = [name for name, held in zip(system.speeds, balance.held, strict=True) if not held]
+    worst = np.argsort(-np.abs(R))[:4]
+    told = ", ".join(f"{names[j]} {R[j]:.3g}" for j in worst)
+    raise RunError(
+        f"model {system.name!r}: no equilibrium found in {MOST} steps. Out of balance (N, N m, by coordinate): {told}. "
+        "Something may be free to move on: hold it with a lock or a spring, or start nearer with q0.",
+        None,
+    )
+
+
+def _start(system: System, q0: Any, t: float) -> np.ndarray:
+    """Where the search begins: loops closed, drives where they are at t."""
+    if system.frozen.rows:
+        q, _ = assembled(system, q0, None) if t == 0.0 else (system.assemble(q0, t=t).q, None)
+        return q.copy()
+    q = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
+    return system.observe(q, None, t, engine="plain").q[0].copy()
+
+
+def _moved(system: System, q: np.ndarray, d: np.ndarray) -> np.ndarray:
+    out = np.empty(system.nq)
+    retract(system.layout.arrays, q, d, out)
+    return out
+
+
+def _found(system: System, balance: Balance, q: np.ndarray, k: int, state: State) -> Equilibrium:
+    """The equilibrium, and what the stiffness says of it: along directions the loops leave free."""
+    K, J = state.K, state.J
+    N = np.eye(len(K))
+    if len(J):
+        _, s, V = np.linalg.svd(J)
+        N = V[int(np.sum(s > 1e-9 * max(s[0], 1e-300))) :].T
+    names = [name for name, held in zip(system.speeds, balance.held, strict=True) if not held]
+    loose: list[str] = []
+    stable = True
+    if N.shape[1]:
+        values, vectors = np.linalg.eigh(N.T @ (0.5 * (K + K.T)) @ N)
+        biggest = max(float(np.max(np.abs(values))), 1e-300)
+        stable = bool(values[0] > -1e-9 * biggest)
+        for j in np.flatnonzero(np.abs(values) <= 1e-9 * biggest):
+            direction = np.abs(N @ vectors[:, j])
+            loose += [names[c] for c in np.flatnonzero(direction > 0.5 * np.max(direction))]
+    return Equilibrium(system, q, np.zeros(system.nv), state.lam, k, state.size, tuple(dict.fromkeys(loose)), stable)
