@@ -71,9 +71,10 @@ def simulate_many(
     wanted = locate(model, list(given), frame)
     values = np.column_stack([np.broadcast_to(v, count) for v in given.values()]) if given else np.zeros((count, 0))
     for extreme in (np.min(values, axis=0), np.max(values, axis=0)) if given else ():  # a negative mass has no motion
-        findings = changed(model, dict(zip(wanted.names, extreme, strict=True))).check()
+        values_there = dict(zip(wanted.names, map(float, extreme), strict=True))
+        findings = changed(model, values_there).check()
         if findings:
-            raise ModelError(model.name, findings)
+            raise ModelError(f"{model.name}, with {values_there}", findings)
     batch = Batch(model, system, wanted, values, starts, duration, keep, options)
     batch.work(min(workers or os.cpu_count() or 1, count))
     return batch.dataset()
@@ -112,7 +113,9 @@ def _count(given: dict[str, np.ndarray], starts: dict[str, Any]) -> int:
             sizes[name] = rows
     if not sizes:
         raise InputError("simulate_many: give at least one list of values, one for each run")
-    if len(set(sizes.values())) > 1 or 0 in sizes.values():
+    if 0 in sizes.values():
+        raise InputError(f"simulate_many: {next(name for name in sizes if not sizes[name])!r} has no values")
+    if len(set(sizes.values())) > 1:
         told = ", ".join(f"{name}: {n}" for name, n in sizes.items())
         raise InputError(f"simulate_many: lists of different lengths ({told})")
     return next(iter(sizes.values()))
@@ -127,7 +130,8 @@ class Batch:
         self.starts, self.duration, self.keep, self.options = starts, duration, keep, options
         self.count = len(values)
         # what is prescribed, and loops between steps, are put right when results are labelled
-        self.quick = set(keep) <= {"q", "v"} and not system.frozen.rows and not np.any(system.layout.arrays.drive >= 0)
+        between = bool(system.frozen.rows) and (options.get("step") is None or options.get("times") is not None)
+        self.quick = set(keep) <= {"q", "v"} and not between and not np.any(system.layout.arrays.drive >= 0)
         self.messages = np.full(self.count, "", dtype=object)
         self.next, self.lock = 0, threading.Lock()
         self.found: dict[int, Any] = {}
@@ -142,8 +146,13 @@ class Batch:
             elif value is not None and np.ndim(value) == 2:
                 value = np.asarray(value)[k]
             given.append(value)
-        if not system.frozen.rows and given[0] is None and given[1] is None:
-            return system.q0, system.v0
+        if given[0] is None and given[1] is None:
+            if not system.frozen.rows:
+                return system.q0, system.v0
+            drawn = self.system.start  # still closed, unless hard points have moved
+            phi, rate, _, _ = system.constraint_terms(drawn.q, drawn.v, engine="jit")
+            if max(np.max(np.abs(phi), initial=0.0), np.max(np.abs(rate), initial=0.0)) < 1e-11:
+                return drawn.q, drawn.v
         return assembled(system, *given)
 
     def prepared(self, like: Solver | None = None) -> Solver:

@@ -31,6 +31,8 @@ def realtime(
     duration = positive(duration, "duration")
     if method not in ("newmark", "generalized-alpha") or jacobian == "slow":
         iterations = None
+    if step > duration:
+        raise InputError(f"step={step:g} s is longer than the run of {duration:g} s; give a longer duration")
     if "times" in options:
         raise InputError("realtime: it keeps no outputs; leave `times` out")
     solver = prepare(model, duration, step=step, method=method, iterations=iterations, jacobian=jacobian, engine=engine,

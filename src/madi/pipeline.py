@@ -63,7 +63,8 @@ def simulate(
 
     `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step, first_step; "abm" with a step is
     of fixed step and order); implicit, for stiff models, "newmark" (`gamma`, `beta`) and "generalized-alpha"
-    (`spectral_radius`, or `alpha` for HHT), fixed step. Default: "rk4" if a step is given, else "dopri". `atol` None: a
+    (`spectral_radius`, or `alpha` from 0 to 1/3 for HHT), fixed step, "radau" (adaptive, or fixed), "ida", "cvode"
+    (SUNDIALS); "newmark-explicit". Default: "rk4" if a step is given, else "dopri". `atol` None: a
     hundredth of rtol.
     `iterations` of Newton in an implicit step: None until it converges, or so many (real time). `jacobian`: when its matrix
     is made, "iteration", "step", "slow" (when it converges slowly) or "once".
@@ -335,11 +336,12 @@ def _engine(system: System, name: str, formulation: str, span: float, step: floa
     if compiler() is None or system.frozen.signals.callbacks or (system.frozen.rows and loops != "projection"):
         return "jit"
     formulation = system.entry(formulation)
-    names = [formulation, "step"] if method.implicit and not method.adaptive else [formulation]
+    names, pieces = [formulation], [formulation, "observe"]
+    if method.implicit:
+        names += ["residual", "jacobian"] if method.adaptive else ["step"]
+        pieces += ["residual", "interpreter"]
     if all(library_path(system.drawn, name, (), system.parameters).exists() for name in names):
         return "compiled"
-    if method.implicit:
-        return "jit"
     size = system.nv * 4 * span / step if step else 0.0  # an adaptive run may be short: nobody knows beforehand
-    sooner = not (is_made(formulation) and is_made("observe")) and system.nv <= 20
+    sooner = system.nv <= 20 and not all(map(is_made, pieces))
     return "compiled" if sooner or (size > PAYS_AFTER and system.nv <= 60) else "jit"

@@ -132,3 +132,21 @@ def test_functions_that_stay_in_python_are_differenced_and_said_so():
     assert run["A"][-1] == pytest.approx(other["A"][-1], abs=1e-3)
     with pytest.raises(madi.EngineError, match=r"'t'.*engine=.jit"):
         madi.simulate(m, 0.5, step=0.01, method="newmark", engine="compiled")
+
+
+def test_one_library_serves_all_trial_states(tmp_path, monkeypatch):
+    """What an entry is given is data, not part of its code: no second compilation for other accelerations."""
+    from madi.engines import compiled
+
+    made = []
+    monkeypatch.setattr(compiled, "compile_c", lambda source, path, real=compiled.compile_c: made.append(real(source, path)))
+    m, rng = model(11, True)
+    m.name = "served"
+    m.bodies[0].mass = 1.2345 + rng.random() * 1e-9 + np.random.default_rng().random() * 1e-9  # never compiled before
+    s = m.build()
+    q, v, a = random_state(rng, s)
+    for k in range(3):
+        lam = rng.normal(size=s.n_constraints)
+        found = s.residual(q, v, a + k, lam, engine="compiled")
+        np.testing.assert_allclose(found, s.residual(q, v, a + k, lam, engine="plain"), rtol=1e-9, atol=1e-9)
+    assert len(made) == 1

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import runpy
+import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from madi.errors import InputError
+from madi.errors import InputError, MadiError
 from madi.model.model import Model
 
 NAMED: dict[str, tuple[Any, ...]] = {  # module, function, its arguments
@@ -30,7 +31,15 @@ def find_model(word: str) -> Model:
         )
     if not path.exists():
         raise InputError(f"there is no file {word!r}")
-    found = runpy.run_path(str(path)).get("model")
+    try:
+        found = runpy.run_path(str(path)).get("model")
+        found = found() if callable(found) else found
+    except MadiError:
+        raise
+    except Exception as error:  # the user's file: its own mistakes, told in one line
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        line = getattr(error, "lineno", None) or (lines[-1] if lines else "?")
+        raise InputError(f"{word}, line {line}: {type(error).__name__}: {error}") from None
     if not isinstance(found, Model):
         raise InputError(f"{word}: the file defines no `model`, a madi.Model")
     return found

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from madi.engines.cache import cache_folder, source_hash
+from madi.engines.entries import ENTRIES
 from madi.engines.jit import explain_wait, loop_function
 from madi.errors import EngineError
 from madi.topology.layout import Layout
@@ -88,7 +89,10 @@ def compile_c(source: str, path: Path) -> None:
             [require_compiler(), *FLAGS, str(file), "-o", str(made), "-lm"], capture_output=True, text=True, check=False
         )
         if done.returncode != 0:
-            raise EngineError(f"the C compiler failed on generated code:\n{done.stderr[:2000]}")
+            raise EngineError(
+                f"the C compiler ({require_compiler()}, exit code {done.returncode}) failed on generated code: "
+                f'{done.stderr[:2000] or "it said nothing"}. Set $CC to another one, or use engine="jit"'
+            )
         os.replace(made, path)
 
 
@@ -135,7 +139,7 @@ class CompiledEngine:
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
         out = np.zeros(size)
-        function = self.load(entry, tuple(x[self.layout.header("nv") :].tolist()), size)
+        function = self.load(entry, tuple(x[ENTRIES[entry].given(self.layout.sizes) :].tolist()), size)
         function(t, *(array.ctypes.data for array in (q, v, x, out, self.context)))
         return out
 

@@ -17,8 +17,8 @@ import numpy as np
 from madi.engines.entries import ENTRIES, take_state
 from madi.errors import InputError, TraceError
 from madi.export.stepper import Traced, define, structural_pieces
-from madi.integrate.contract import DONE, NEWTON_FAILED, NOT_FINITE, Method
-from madi.integrate.structural import LENGTH
+from madi.integrate.contract import BEYOND, DONE, NEWTON_FAILED, NOT_FINITE, Method
+from madi.integrate.structural import HALVINGS, LENGTH
 from madi.joints.dispatch import chart_rate, exponential, retract
 from madi.symbolic.codegen import c_piece, literal
 from madi.symbolic.sym import column_of, symbols
@@ -66,9 +66,9 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
     derivative(t + stage[s] * h, carry, v, x, p, k);
     for (i = 0; i < 2 * NV; i++) sum[i] += h * weight[s] * k[i];
   }
-  for (i = 0; i < 2 * NV; i++) total += 0.0 * sum[i];
+  for (i = 0; i < 2 * NV; i++) total += fabs(sum[i]);
   last[0] = 0.0; last[1] = 0.0;
-  if (total != 0.0) return NOT_FINITE;
+  if (!(total < BEYOND)) return NOT_FINITE;
   move(t, carry, v, sum, p, q1);
   for (i = 0; i < NQ; i++) carry[i] = q1[i];
   for (i = 0; i < NV; i++) { carry[NQ + i] += sum[NV + i]; x[i] = 0.0; }
@@ -94,9 +94,9 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
   }
   move(t, carry, v, x, p, q1);
   derivative(t + h, q1, v, zero, p, k);
-  for (i = 0; i < NV; i++) total += 0.0 * k[NV + i];
+  for (i = 0; i < NV; i++) total += fabs(k[NV + i]) + fabs(x[i]);
   last[0] = 0.0; last[1] = 0.0;
-  if (total != 0.0) return NOT_FINITE;
+  if (!(total < BEYOND)) return NOT_FINITE;
   for (i = 0; i < NQ; i++) carry[i] = q1[i];
   for (i = 0; i < NV; i++) {
     carry[NQ + i] += 0.5 * h * (carry[NQ + NV + i] + k[NV + i]);
@@ -104,6 +104,24 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
   }
   return 0;
 }
+"""
+
+ONE_STEP = """  int32_t status;
+  s->option[LENGTH] = s->step;
+  status = advance(s->t, s->carry, s->factor, s->option, p, s->last);
+"""
+HALVED_STEP = """  double kept[{size}], done = 0.0, part = s->step;
+  int32_t status = 0;
+  int i, halved = 0;
+  for (i = 0; i < {size}; i++) kept[i] = s->carry[i];
+  while (done < s->step * (1.0 - 1e-9)) {{  /* where Newton fails, the step is halved, as often as option[HALVINGS] says */
+    s->option[LENGTH] = part;
+    status = advance(s->t + done, s->carry, s->factor, s->option, p, s->last);
+    if (status == 0) {{ done += part; continue; }}
+    if (++halved > s->option[HALVINGS]) break;
+    part *= 0.5;
+  }}
+  if (status != 0) for (i = 0; i < {size}; i++) s->carry[i] = kept[i];
 """
 
 DRIVEN = """
@@ -201,10 +219,7 @@ void {name}_start({name}_state *s, const double *p)
 
 int {name}_step({name}_state *s, const double *p)
 {{
-  int32_t status;
-  s->option[{length}] = s->step;
-  status = advance(s->t, s->carry, s->factor, s->option, p, s->last);
-  if (status == 0) {{
+{advance}  if (status == 0) {{
     s->t += s->step;
 {follow_step}  }}
   return (int)status;
@@ -283,16 +298,17 @@ def export_c(
     pieces, sizes, facts = _pieces(system, method, wanted)
     texts = _texts(system, method, name, sizes, facts, pieces, wanted, step, duration, list(option), q0, v0)
     folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for file, text in texts.items():
-        path = folder / file
-        path.write_text(text)
-        written.append(path)
-    return written
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in texts.items():
+            (folder / file).write_text(text)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"out={str(out)!r}: it cannot be written ({reason}); give a folder that can be made") from None
+    return [folder / file for file in texts]
 
 
-def _pieces(system: System, method: Method, wanted: Parameters | None) -> tuple[str, dict[str, int], dict[str, int]]:
+def _pieces(system: System, method: Method, wanted: Parameters | None) -> tuple[str, dict[str, Any], dict[str, int]]:
     """The C of the step; sizes as macros; lengths of carry and factor and where the step length goes."""
     traced = ExplicitTraced(system.layout, wanted)
     nq, nv, nr = system.nq, system.nv, system.n_constraints
@@ -302,7 +318,7 @@ def _pieces(system: System, method: Method, wanted: Parameters | None) -> tuple[
         parts = {"derivative": traced.derivative(entry),
                  "move": traced.move(retract if method.name == "rk4" else exponential)}  # fmt: skip
         text = "\n".join([*(c_piece(function, key) for key, function in parts.items()), explicit])
-        sizes = {"NQ": nq, "NV": nv, "NOT_FINITE": NOT_FINITE}
+        sizes: dict[str, Any] = {"NQ": nq, "NV": nv, "NOT_FINITE": NOT_FINITE, "BEYOND": BEYOND}
         facts = {"carry": nq + 2 * nv, "factor": 1, "length": 0}
     else:
         text, sizes = structural_pieces(traced)
@@ -349,6 +365,15 @@ def in_comment(name: str) -> str:
     )
 
 
+UNITS = {"mass": "kg", "inertia": "kg m2", "com": "m", "at": "m", "position": "m", "radius": "m", "length": "m",
+         "free_length": "m", "gravity": "m/s2"}  # fmt: skip
+
+
+def unit_of(parameter: str) -> str:
+    """Unit of a parameter, by its field; of stiffnesses and dampings it depends on what they act on."""
+    return next((UNITS[word] for word in parameter.split(".") if word in UNITS), "SI")
+
+
 def _lines(names: Sequence[str], units: Sequence[str] = ()) -> str:
     told = [
         f"     {k:3d}  {in_comment(name)}" + (f", {units[k]}" if units and units[k] else "") for k, name in enumerate(names)
@@ -356,13 +381,14 @@ def _lines(names: Sequence[str], units: Sequence[str] = ()) -> str:
     return "\n".join(told) or "     none"
 
 
-def _texts(system: System, method: Method, name: str, sizes: dict[str, int], facts: dict[str, int], pieces: str,
+def _texts(system: System, method: Method, name: str, sizes: dict[str, Any], facts: dict[str, int], pieces: str,
            wanted: Parameters | None, step: float, duration: float, option: list[float], q0: np.ndarray,
            v0: np.ndarray) -> dict[str, str]:  # fmt: skip
     """The three files by name."""
     guard, nr = name.upper(), system.n_constraints
     nq, nv = system.nq, system.nv
-    count = len(wanted.names) if wanted else 0
+    names = wanted.names if wanted else []
+    count = len(names)
     values = [literal(v) for v in wanted.values] if wanted else ["0.0"]
     more = ""
     if "NF" in sizes:
@@ -380,15 +406,18 @@ def _texts(system: System, method: Method, name: str, sizes: dict[str, int], fac
         coordinates=_lines(system.coordinates, system.frozen.units), speeds=_lines(system.speeds, system.frozen.speed_units),
         at_a=nq + nv, more=more,
         closed=" (the start is closed for the values above: with others that move hard points, set q and v yourself)"
-        if count and nr else "", parameters=_lines(wanted.names if wanted else []), size=facts["carry"],
+        if count and nr else "", parameters=_lines(names, [unit_of(name) for name in names]),
+        size=facts["carry"],
         factor=facts["factor"], NEWTON_FAILED=NEWTON_FAILED, NOT_FINITE=NOT_FINITE, bodies=_lines(system.bodies),
     )  # fmt: skip
+    advance = ONE_STEP if "NF" not in sizes else HALVED_STEP.format(size=facts["carry"])
+    advance = advance.replace("LENGTH", str(facts["length"])).replace("HALVINGS", str(HALVINGS))
     again, driven = "", bool(np.any(system.layout.arrays.drive != -1))
     if "NF" in sizes:
         again = "  for (i = 0; i < NV; i++) s->carry[NQ + 2 * NV + i] = s->carry[NQ + NV + i];\n"
     source = SOURCE.format(
         **common, sizes=define(sizes), pieces=pieces, q=", ".join(map(literal, q0)), v=", ".join(map(literal, v0)),
-        option=", ".join(map(literal, full)), length=facts["length"], again=again,
+        option=", ".join(map(literal, full)), advance=advance, again=again,
         follow_start="  follow(s->t, s->carry, p);\n" if driven else "",
         follow_step="    follow(s->t, s->carry, p);\n" if driven else "",
     )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from madi.integrate.contract import DONE, NEWTON_FAILED, NOT_FINITE
+from madi.integrate.contract import BEYOND, DONE, NEWTON_FAILED, NOT_FINITE
 from madi.integrate.newton import NU, UNKNOWN, assemble, factor_length, factorise, make_plan, solve
 from madi.integrate.structural import (
     ALPHA_F,
@@ -22,12 +22,14 @@ from madi.integrate.structural import (
     BETA,
     EVERY_ITERATION,
     EVERY_STEP,
+    FEW,
     GAMMA,
     ITERATIONS,
     LENGTH,
     MOST,
     POLICY,
     ROUNDING,
+    SHUT,
     SLOW,
     STILL,
     TOLERANCE,
@@ -162,12 +164,16 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
     factor[0] = 0.0;
     return {NEWTON_FAILED};
   }}
-  for (i = 0; i < NV; i++) sum += 0.0 * v1[i];
-  for (i = 0; i < 2 * NV + NR; i++) sum += 0.0 * x[i];
-  if (sum != 0.0) {{ factor[0] = 0.0; return {NOT_FINITE}; }}
-  for (k = 0; NR > 0 && k < 2; k++) {{  /* Phi = 0 and Phi' = 0 */
+  for (i = 0; i < NV; i++) sum += fabs(v1[i]);
+  for (i = 0; i < 2 * NV; i++) sum += fabs(x[i]);
+  if (!(sum < {BEYOND})) {{ factor[0] = 0.0; return {NOT_FINITE}; }}
+  for (k = 0; NR > 0 && k < (fixed > 0 ? {FEW} : {MOST}); k++) {{  /* Phi = 0 and Phi' = 0 */
+    double gap = 0.0, rate = 0.0, fast = 0.0;
     residual(t + h, q, v1, x, p, out);
     last[2] += 1.0;
+    for (i = 0; i < NR; i++) {{ gap = fmax(gap, fabs(out[NV + i])); rate = fmax(rate, fabs(out[NV + NR + i])); }}
+    for (i = 0; i < NV; i++) fast = fmax(fast, fabs(v1[i]));
+    if (fixed == 0 && gap <= {SHUT} && rate <= {SHUT} * (10.0 + fast)) break;
     for (i = 0; i < NF; i++) work[i] = factor[1 + i];
     for (i = 0; i < NV; i++) work[NF + unknown[i]] = 0.0;
     for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) work[NF + unknown[NV + i]] = -out[NV + i];
@@ -206,8 +212,9 @@ def structural_pieces(traced: Traced) -> tuple[str, dict[str, int]]:
     names = {
         "LENGTH": LENGTH, "ALPHA_M": ALPHA_M, "ALPHA_F": ALPHA_F, "GAMMA": GAMMA, "BETA": BETA, "ITERATIONS": ITERATIONS,
         "POLICY": POLICY, "TOLERANCE": TOLERANCE, "EVERY_STEP": EVERY_STEP, "EVERY_ITERATION": EVERY_ITERATION,
-        "WHEN_SLOW": WHEN_SLOW, "MOST": MOST, "SLOW": SLOW, "NEWTON_FAILED": NEWTON_FAILED, "NOT_FINITE": NOT_FINITE,
-        "DONE": DONE, "STILL": STILL, "ROUNDING": ROUNDING, "unknown": ", ".join(map(str, unknown)),
+        "WHEN_SLOW": WHEN_SLOW, "MOST": MOST, "FEW": FEW, "SHUT": SHUT, "SLOW": SLOW, "NEWTON_FAILED": NEWTON_FAILED,
+        "NOT_FINITE": NOT_FINITE,
+        "DONE": DONE, "BEYOND": BEYOND, "STILL": STILL, "ROUNDING": ROUNDING, "unknown": ", ".join(map(str, unknown)),
         "softness": ", ".join(map(literal, [*traced.layout.arrays.row_value[:, 2], 0.0])),
     }  # fmt: skip
     pieces: dict[str, Any] = {
@@ -217,7 +224,7 @@ def structural_pieces(traced: Traced) -> tuple[str, dict[str, int]]:
     return "\n".join([*text, STRUCTURAL.format(**names)]), sizes
 
 
-def define(sizes: dict[str, int]) -> str:
+def define(sizes: dict[str, Any]) -> str:
     """Sizes as macros."""
     return "".join(f"#define {name} {value}\n" for name, value in sizes.items())
 

@@ -29,6 +29,7 @@ from madi.joints.dispatch import chart_point, chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
 from madi.loops.kkt import CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST, NOTED, ROOM
 
+BEYOND = 1e30  # m, m/s, m/s2, rad ...: no state gets there
 SINGULAR = 2e-3  # pivot ratio of the loop equations below which a position counts as singular
 DONE, PAUSED = 0, 1
 NOT_FINITE, STEP_TOO_SMALL, NEWTON_FAILED = 2, 3, 4
@@ -143,11 +144,11 @@ def note_step(calls, t, h):
 
 @kernel
 def all_finite(x, n):
-    """Whether n numbers are finite: their sum times zero is zero."""
+    """Whether n numbers are finite, and of a size that mechanisms have: what blows up need not be followed to infinity."""
     total = 0.0
     for j in range(n):
-        total += 0.0 * x[j]
-    return total == 0.0
+        total += abs(x[j])
+    return total < BEYOND
 
 
 @kernel

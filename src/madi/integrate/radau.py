@@ -263,6 +263,8 @@ def newton(
         to_stages(W, Z, n)
         if k > 0:
             rate = change / before
+        if most > MOST and k > 0 and change < 1.0 and rate > 0.3:  # of a fixed step: rounding, at rest
+            return k + 1, rate
         if (
             not change < 1e300
             or (k > 0 and rate >= 1.0)
@@ -313,7 +315,7 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
     rtol, atol, fixed = option[RTOL], option[ATOL], option[FIXED_STEP]
     small, most = max(1e-14 / rtol, min(0.03, rtol**0.5)), MOST
     if fixed > 0.0:  # nothing else judges the step: to rounding
-        rtol, atol, small, most = 1e-10, 1e-12, 1e-2, 5 * MOST
+        rtol, atol, small, most = 1e-10, 1e-10, 1e-2, 5 * MOST
     if count[STARTED] == 0:
         count[STARTED] = 1
         derivative_here(calls, model, state[TIME], q, v, d, scratch)

@@ -62,7 +62,9 @@ from madi.kernel import as_model, call, kernel, view1
 
 ALPHA_M, ALPHA_F, BETA, GAMMA, ITERATIONS, POLICY, TOLERANCE, HALVINGS, LENGTH = range(6, 15)  # option[...]
 EVERY_ITERATION, EVERY_STEP, WHEN_SLOW, ONCE = range(4)  # option[POLICY]
-MOST = 12  # iterations of a step
+MOST = 12  # iterations of a step, and of closing the loops after it
+FEW = 2  # of closing them where the number of iterations is fixed
+SHUT = 1e-13  # m or rad
 STILL = 1e-3  # m/s, rad/s: speeds below it count as this much, so that a mechanism may come to rest
 ROUNDING = 1e-8  # relative corrections that no longer fall, with a matrix of this very step, are rounding
 SLOW = 0.05  # how much of a correction may be left by the next, with an old matrix
@@ -122,6 +124,18 @@ def correct(model, plan, option, h, F, out, v1, A1, x, y):
         if p >= 0:
             x[2 * nv + r] = x[2 * nv + r] + y[p]
     return c_v * change / (size + STILL)
+
+
+@kernel
+def closed(model, out, v1):
+    """Whether Phi and Phi' are at rounding."""
+    gap, rate, fast = 0.0, 0.0, 0.0
+    for r in range(model.nr):
+        gap = max(gap, abs(out[model.nv + r]))
+        rate = max(rate, abs(out[model.nv + model.nr + r]))
+    for c in range(model.nv):
+        fast = max(fast, abs(v1[c]))
+    return gap <= SHUT and rate <= SHUT * (10.0 + fast)
 
 
 @kernel
@@ -189,9 +203,11 @@ def structural_step(calls, model, plan, option, t, carry, factor, v1, A1, x, out
         factor[0] = 0.0
         return NOT_FINITE
     if nr > 0:
-        last[2] = last[2] + 2.0
-        for _ in range(2):
+        for _ in range(FEW if fixed > 0 else MOST):
             call(residual, t + h, q, v1, x, out, residual_context)
+            last[2] = last[2] + 1.0
+            if fixed == 0 and closed(model, out, v1):
+                break
             bring_back(model, plan, F, out, v1, x, y)
     exponential(model, q, x, scratch)
     for j in range(nq):

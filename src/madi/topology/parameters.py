@@ -164,7 +164,11 @@ def _locate(model: Model, name: str) -> Place:
     if not known and word.startswith("gravity."):
         return Place(model, "gravity", _index(word.split(".", 1)[1], 3, word))
     if not known:
-        raise InputError(f"parameter {name!r}: name an element and its field, as in 'spring.stiffness' or 'pivot.at.x'")
+        first = word.split(".")[0]
+        raise InputError(
+            f"parameter {name!r}: there is no element {first!r}; name an element and its field, as in 'spring.stiffness' or "
+            "'pivot.at.x'"
+        )
     longest = max(len(item.name) for item in known)
     known = [item for item in known if len(item.name) == longest]
     field, *rest = word[longest + 1 :].split(".")
