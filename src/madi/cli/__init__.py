@@ -92,7 +92,7 @@ def info(
     if not equations and out is None:
         print(system.explain())
         return
-    found = system.equations(letter or ())
+    found = system.equations(letter or system.model.adjustables)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(found.page())
