@@ -192,21 +192,12 @@ def solve_pair(model, plan, values, F, mu, nu, r2, r3, y, z):
 
 
 @kernel
-def to_stages(W, Z, n):
-    """Z = T W."""
+def transform(A, X, Y, n):
+    """Y = A X over the three stages: A = T from the eigenvectors' parts to the stages, A = T^-1 back."""
     for j in range(n):
-        a, b, c = W[j], W[n + j], W[2 * n + j]
+        a, b, c = X[j], X[n + j], X[2 * n + j]
         for i in range(3):
-            Z[i * n + j] = T[i, 0] * a + T[i, 1] * b + T[i, 2] * c
-
-
-@kernel
-def from_stages(Z, W, n):
-    """W = T^-1 Z."""
-    for j in range(n):
-        a, b, c = Z[j], Z[n + j], Z[2 * n + j]
-        for i in range(3):
-            W[i * n + j] = TI[i, 0] * a + TI[i, 1] * b + TI[i, 2] * c
+            Y[i * n + j] = A[i, 0] * a + A[i, 1] * b + A[i, 2] * c
 
 
 @kernel
@@ -240,7 +231,7 @@ def newton(
 ):
     """Solve for the stages; (iterations, last rate of convergence), iterations 0 where it fails."""
     n = 2 * model.nv
-    from_stages(Z, W, n)
+    transform(TI, Z, W, n)
     before, rate = 0.0, 1.0
     for k in range(most):
         for i in range(3):
@@ -260,7 +251,7 @@ def newton(
         change = weighed(model, R, n, scale, rtol, atol)
         for j in range(3 * n):
             W[j] = W[j] + R[j]
-        to_stages(W, Z, n)
+        transform(T, W, Z, n)
         if k > 0:
             rate = change / before
         if most > MOST and k > 0 and change < 1.0 and rate > 0.3:  # of a fixed step: rounding, at rest
