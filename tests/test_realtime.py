@@ -55,22 +55,54 @@ def test_forces_of_slip():
     assert np.hypot(force[0], force[1]) < 0.8 * N
 
 
+@pytest.mark.parametrize("law", ["linear", "fiala", "brush"])
 @pytest.mark.parametrize("path", ["standstill", "reverse", "lift-off", "touch-down"])
-def test_continuous_where_a_tire_is_delicate(path):
+def test_continuous_where_a_tire_is_delicate(path, law):
     """Through standstill, into reverse and off the road the forces are finite and do not jump."""
-    m, forces = rolling(rolling_resistance=0.02), []
-    for x in np.linspace(-1, 1, 801):
+    m, forces = rolling(rolling_resistance=0.02, law=law, sliding_friction=0.6), []
+    for x in np.linspace(-1, 1, 401):
         q, v = LOW.copy(), np.array([2.0, 0.1, 0, 0, 6.0, 0])
         if path in ("lift-off", "touch-down"):
             q[2] = 1e-3 * x
             v[2] = 0.0 if path == "lift-off" else -0.3
         else:
-            v = np.array([0.1 * x, 0.01, 0, 0, 0.1 * x / 0.29 if path == "reverse" else 0.1, 0])
+            v = np.array([0.05 * x, 0.01, 0, 0, 0.05 * x / 0.29 if path == "reverse" else 0.1, 0])
         force, moment = on_tire(m, q, v)
         forces.append([*force, *moment])
     forces = np.array(forces)
     assert np.isfinite(forces).all()
     assert np.max(np.abs(np.diff(forces, axis=0))) < 0.02 * np.max(np.abs(forces))
+
+
+@pytest.mark.parametrize("law", ["fiala", "brush"])
+def test_laws_that_slide_by_their_formulas(law):
+    """Pure slip along and across against the papers' formulas, written out here; slope C at no slip; the limit beyond."""
+    m, N, arm, mu, b = rolling(law=law, patch=0.08, low_speed=1e-6), 2e5 * 0.01, 0.29, 0.8, 0.08
+    for k in (1e-4, 0.02, 0.05, 0.3):
+        force, _ = on_tire(m, LOW, np.array([10.0, 0, 0, 0, 10.0 * (1 + k) / arm, 0]))
+        F, z = 3e4 * k, 3e4 * k / (3 * mu * N)
+        fiala = F if k < mu * N / 6e4 else mu * N - (mu * N) ** 2 / (4 * F)
+        brush = mu * N * (3 * z - 3 * z**2 + z**3) if z < 1 else mu * N
+        assert force[0] == pytest.approx(fiala if law == "fiala" else brush, rel=1e-9)
+        force, moment = on_tire(m, LOW, np.array([10.0, -10 * k, 0, 0, 10.0 / arm, 0]))
+        H, z = max(1 - 4e4 * k / (3 * mu * N), 0.0), min(4e4 * k / (3 * mu * N), 1.0)
+        assert force[1] == pytest.approx(
+            mu * N * (1 - H**3) if law == "fiala" else mu * N * (3 * z - 3 * z**2 + z**3), rel=1e-9
+        )
+        trail = b / 3 * (1 - z) ** 3 / (1 - z + z**2 / 3)
+        aligning = -mu * N * b * (1 - H) * H**3 if law == "fiala" else -trail * force[1]
+        assert moment[2] == pytest.approx(aligning, rel=1e-8, abs=1e-8)
+    slope = on_tire(m, LOW, np.array([10.0, -1e-6, 0, 0, 10.0 / arm, 0]))[0][1] / 1e-7
+    assert slope == pytest.approx(4e4, rel=1e-4)
+
+
+def test_friction_that_falls_with_slip():
+    m = rolling(law="fiala", sliding_friction=0.5, low_speed=1e-6)
+    locked, _ = on_tire(m, LOW, np.array([10.0, 0, 0, 0, 0.0, 0]))  # slip 1: sliding friction
+    N = 2000.0
+    assert -locked[0] == pytest.approx(0.5 * N - (0.5 * N) ** 2 / (4 * 3e4), rel=1e-9)
+    with pytest.raises(madi.InputError, match="choose one of linear, fiala, brush"):
+        rolling(law="magic")
 
 
 def test_a_hill_holds_and_a_wheel_rolls_down():

@@ -186,16 +186,17 @@ def between(m, kind):
     elif kind == "track":
         m.track("f", "a", "b", ((1, 0, 0.5), (1, 1, 0.6)), radii=(0.3, 0.3), tension=50.0, stiffness=20.0, support=100.0,
                 support_damping=2.0, road=madi.flat(level=0.5))  # fmt: skip
-    elif kind == "tire":
+    elif kind in ("tire", "fiala", "brush"):
         road = madi.flat().sine(0.2, 3.0, start=-3.0, end=6.0)
         m.tire("f", "a", (1, 0, 0.5), (0.1, 1, 0.2), radius=0.8, stiffness=100.0, damping=3.0, slip_stiffness=40.0,
-               cornering_stiffness=30.0, rolling_resistance=0.02, road=road)  # fmt: skip
+               cornering_stiffness=30.0, rolling_resistance=0.02, sliding_friction=0.5, road=road,
+               law="linear" if kind == "tire" else kind)  # fmt: skip
     elif kind == "spring_damper":
         m.spring_damper("f", "a", "b", at, stiffness=30.0, damping=2.0, free_length=0.6)
 
 
 ELEMENTS = ["spring_damper", "hydropneumatic", "bump_stop", "characteristic", "torsion_bar", "bushing", "wheel", "track",
-            "tire"]  # fmt: skip
+            "tire", "fiala", "brush"]  # fmt: skip
 
 
 def two_free(kind):
@@ -232,7 +233,9 @@ def test_every_element_balances_its_power(kind, frame):
     assert active > 0
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ELEMENTS if kind not in ("torsion_bar", "wheel", "track", "tire")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in ELEMENTS if kind not in ("torsion_bar", "wheel", "track", "tire", "fiala", "brush")]
+)
 def test_internal_forces_leave_momentum_alone(kind):
     s = two_free(kind).build(frame="ground")
     rng = np.random.default_rng(6)

@@ -13,9 +13,11 @@ from types import ModuleType
 from madi.forces import (
     applied_force,
     applied_torque,
+    brush,
     bump_stop,
     bushing,
     characteristic,
+    fiala,
     hydropneumatic,
     joint_spring,
     joint_torque,
@@ -29,7 +31,7 @@ from madi.forces.kind import ForceKind
 
 MODULES: tuple[ModuleType, ...] = (
     spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
-    hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire,
+    hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire, fiala, brush,
 )  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
 BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

@@ -1,123 +1,30 @@
-"""Tire on a road: a spring and damper under the wheel, slip forces within a friction circle (P4's, after DADS).
+"""Tire, linear within a friction circle: P4's, after DADS. Contact and slip: contact.py.
 
-Contact. With the road's height h and slope h' as the wheel feels them (forces/wheel.py), deflection d = h + r - z and its
-rate d' = h' x' - z':  f = k d + c d', zero when the wheel is off the road or when the damper would pull; over the first
-2 % of the radius c grows from zero, so that touching down does not jump. The force on the wheel is f (up - h' forward),
-along the gradient of d: the road's normal, with the potential k d^2 / 2 on any profile.
-Slip. The tire touches the road r - d / sqrt(1 + h'^2) from the centre, along the normal n. With the spin axis e: l = e x n
-the way it rolls, s = n x l across; u the velocity of its lowest point over the road, V = sqrt(x'^2 + V0^2) the speed of the
-centre along l. Linear forces  F = -(C_k u_l / V, C_a u_s / V)  are shortened by  mu f / sqrt((mu f)^2 + |F|^2):  the slope
-at no slip is C, no force leaves the circle mu f, and none jumps: at standstill and in reverse (V0 makes slip a
-viscous law there), at lift-off (the circle shrinks to nothing).
-Rolling resistance: a moment c_r f r against the spin. Dissipated: damper, slip and rolling.
+Linear forces F = (C_k slip along, C_a slip across) are shortened by  mu N / sqrt((mu N)^2 + |F|^2):  the slope at no slip
+is C, no force leaves the circle mu N, and none jumps, nor at lift-off (the circle shrinks to nothing).
 
-References: P4 (2009) sec. 2.2 and Table 3; slip and friction circle as in Pacejka, Tire and Vehicle Dynamics, ch. 1 and 3; a
-speed floor in the slip as in Bernard and Clover, SAE 950311 (1995). DADS' own manual is not public: the smooth
-shortening and the damper's onset are ours.
+References: P4 (2009) sec. 2.2 and Table 3; slip and friction circle as in Pacejka, Tire and Vehicle Dynamics, ch. 1 and 3.
+The smooth shortening is ours.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from madi.dynamics.kinematics import from_ground, point, to_ground
-from madi.forces.frames import add_torque, spin
-from madi.forces.kind import ForceKind, add_force, point_state
-from madi.forces.line import account
-from madi.forces.wheel import felt
+from madi.forces.contact import ACROSS, ALONG, FRICTION, PARAMETERS, POSITIVE, pack, push, touch
+from madi.forces.kind import ForceKind
 from madi.kernel import kernel, sqrt, where
-from madi.vehicle.road import way
 
-KIND = ForceKind(
-    "tire",
-    code=12,
-    parameters=("x", "y", "z", "axis x", "axis y", "axis z", "radius", "stiffness", "damping", "places", "slip stiffness",
-                "cornering stiffness", "friction", "low speed", "rolling resistance", "road ..."),
-    value="force of the road's normal",
-    ends=1,
-    positive=("radius", "stiffness", "low_speed"),
-)  # fmt: skip
-SOFT = 0.02  # of the radius: the deflection over which the damper sets in
-ROAD = 15  # where the road's numbers start
-NUMBERS = (
-    "radius", "stiffness", "damping", "places", "slip_stiffness", "cornering_stiffness", "friction", "low_speed",
-    "rolling_resistance",
-)  # fmt: skip
+__all__ = ["KIND", "apply", "pack"]
+KIND = ForceKind("tire", code=12, parameters=PARAMETERS, value="force of the road's normal", ends=1, positive=POSITIVE)
 
 
 @kernel
 def apply(model, work, e):
     """Contact and slip forces on the wheel."""
-    i, s = model.force_a[e], model.force_at[e]
-    p, f = model.parameter, model.frame[i]
-    road = s + ROAD
-    radius, stiffness, damping = p[s + 6], p[s + 7], p[s + 8]
-    x, y, z, u0, u1, u2 = point_state(model, work, i, s, False)
-    along, left, up = way(p, road, x, y, z)
-    forward, _, rise = way(p, road, u0, u1, u2)
-    h, slope = felt(p, road, along, left, radius, int(p[s + 9]))
-    depth = h + radius - up
-    rate = slope * forward - rise
-    touching = depth > 0.0
-    elastic = where(touching, stiffness * depth, 0.0)
-    soft = SOFT * radius
-    load = elastic + damping * where(depth < soft, depth / soft, 1.0) * rate
-    load = where(touching, where(load > 0.0, load, 0.0), 0.0)
-    # the road's normal, its length sqrt(1 + slope^2)
-    g0, g1, g2 = p[road + 3] - slope * p[road], p[road + 4] - slope * p[road + 1], p[road + 5] - slope * p[road + 2]
-    steep = sqrt(1.0 + slope * slope)
-    n0, n1, n2 = g0 / steep, g1 / steep, g2 / steep
-    e0, e1, e2 = spin_axis(model, work, i, s + 3)
-    l0, l1, l2 = e1 * n2 - e2 * n1, e2 * n0 - e0 * n2, e0 * n1 - e1 * n0
-    size = l0 * l0 + l1 * l1 + l2 * l2
-    flat = size < 1e-12  # the wheel lies on its side: it rolls nowhere
-    size = 1.0 / sqrt(where(flat, 1.0, size))
-    l0, l1, l2 = l0 * size, l1 * size, l2 * size
-    s0, s1, s2 = n1 * l2 - n2 * l1, n2 * l0 - n0 * l2, n0 * l1 - n1 * l0
-    w0, w1, w2 = spin(model, work, i, False)
-    # the tire's lowest point, from the centre, and its velocity over the road
-    arm = radius - where(touching, depth, 0.0) / steep
-    a0, a1, a2 = -arm * n0, -arm * n1, -arm * n2
-    c0, c1, c2 = u0 + (w1 * a2 - w2 * a1), u1 + (w2 * a0 - w0 * a2), u2 + (w0 * a1 - w1 * a0)
-    pace = u0 * l0 + u1 * l1 + u2 * l2
-    slow = 1.0 / sqrt(pace * pace + p[s + 13] * p[s + 13])
-    fl = -p[s + 10] * slow * (c0 * l0 + c1 * l1 + c2 * l2)
-    fs = -p[s + 11] * slow * (c0 * s0 + c1 * s1 + c2 * s2)
-    circle = p[s + 12] * load * steep
+    p, s = model.parameter, model.force_at[e]
+    normal, along, across = touch(model, work, e)
+    fl, fs = p[s + ALONG] * along, p[s + ACROSS] * across
+    circle = p[s + FRICTION] * normal
     square = circle * circle + fl * fl + fs * fs
     nothing = square < 1e-200
     short = where(nothing, 0.0, circle / sqrt(where(nothing, 1.0, square)))
-    fl, fs = short * fl, short * fs
-    f0, f1, f2 = fl * l0 + fs * s0, fl * l1 + fs * s1, fl * l2 + fs * s2
-    turn = w0 * e0 + w1 * e1 + w2 * e2
-    drag = -p[s + 14] * load * steep * radius * turn / sqrt(turn * turn + (p[s + 13] / radius) * (p[s + 13] / radius))
-    t0, t1, t2 = a1 * f2 - a2 * f1 + drag * e0, a2 * f0 - a0 * f2 + drag * e1, a0 * f1 - a1 * f0 + drag * e2
-    f0, f1, f2 = f0 + load * g0, f1 + load * g1, f2 + load * g2
-    power = f0 * u0 + f1 * u1 + f2 * u2 + t0 * w0 + t1 * w1 + t2 * w2
-    account(work, e, load * steep, where(touching, 0.5 * elastic * depth, 0.0), power, -power - elastic * rate)
-    f0, f1, f2 = from_ground(work, f, f0, f1, f2)
-    x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
-    add_force(work, i, x, y, z, f0, f1, f2)
-    add_torque(model, work, i, t0, t1, t2, False)
-
-
-@kernel
-def spin_axis(model, work, i, s):
-    """The direction parameter[s:s+3] of body i in ground axes."""
-    p, R = model.parameter, work.R
-    return to_ground(
-        work, model.frame[i],
-        R[i, 0, 0] * p[s] + R[i, 0, 1] * p[s + 1] + R[i, 0, 2] * p[s + 2],
-        R[i, 1, 0] * p[s] + R[i, 1, 1] * p[s + 1] + R[i, 1, 2] * p[s + 2],
-        R[i, 2, 0] * p[s] + R[i, 2, 1] * p[s + 1] + R[i, 2, 2] * p[s + 2],
-    )  # fmt: skip
-
-
-def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
-    """The wheel's centre and axis in its body, its numbers, the road."""
-    given = force.parameters
-    axis = np.asarray(given["axis"], dtype=float)
-    inside = bodies[0].axes((axis / np.linalg.norm(axis)).reshape(3, 1)).reshape(-1)
-    return [*points, *map(float, inside), *(float(given[name]) for name in NUMBERS), *given["road"].pack()]
+    push(model, work, e, normal, short * fl, short * fs, 0.0)

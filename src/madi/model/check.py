@@ -328,7 +328,7 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
 
 NOT_NEGATIVE = (
     "damping", "free_length", "compression", "rebound", "support", "support_damping", "length", "slip_stiffness",
-    "cornering_stiffness", "friction", "rolling_resistance",
+    "cornering_stiffness", "friction", "rolling_resistance", "sliding_friction", "patch",
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from madi.errors import Finding
+from madi.errors import Finding, InputError
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Drive, Force, Joint
 from madi.vehicle.road import Road
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from madi.system import System
 
 Vector = Any
+TIRES = {"linear": "tire", "fiala": "tire_fiala", "brush": "tire_brush"}
 
 
 class Model:
@@ -181,13 +182,20 @@ class Model:
     def tire(self, name: str, body: Any, at: Vector, axis: Vector, radius: float, stiffness: float, damping: float = 0.0,
              slip_stiffness: float = 0.0, cornering_stiffness: float = 0.0, friction: float = 0.8,
              rolling_resistance: float = 0.0, low_speed: float = 0.5, road: Road | None = None,
-             places: int = 1) -> Force:  # fmt: skip
+             places: int = 1, law: str = "linear", sliding_friction: float | None = None,
+             patch: float = 0.1) -> Force:  # fmt: skip
         """A tire: a wheel with forces along (N per unit of slip) and across (N/rad) within a friction circle. `at`: its
-        centre, `axis`: what it spins about. Below `low_speed` (m/s) slip turns into a viscous law: it can stand still."""
+        centre, `axis`: what it spins about. Below `low_speed` (m/s) slip turns into a viscous law: it can stand still.
+        `law`: "linear" (P4's), "fiala" (friction falls to `sliding_friction`) or "brush"; of these `patch` (m: Fiala's
+        width, the brush's half length) makes the aligning moment."""
+        if law not in TIRES:
+            raise InputError(f"tire {name!r}: law={law!r}: choose one of {', '.join(TIRES)}")
         return self._force(
-            "tire", name, body, at=(at,), axis=axis, radius=radius, stiffness=stiffness, damping=damping,
+            TIRES[law], name, body, at=(at,), axis=axis, radius=radius, stiffness=stiffness, damping=damping,
             slip_stiffness=slip_stiffness, cornering_stiffness=cornering_stiffness, friction=friction,
-            rolling_resistance=rolling_resistance, low_speed=low_speed, places=places, road=Road() if road is None else road,
+            rolling_resistance=rolling_resistance, low_speed=low_speed, patch=patch, places=places,
+            sliding_friction=friction if sliding_friction is None else sliding_friction,
+            road=Road() if road is None else road,
         )  # fmt: skip
 
     def track(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], radii: tuple[float, float], tension: float,

@@ -28,8 +28,8 @@ from madi.bench.peers.exudyn_peer import Exudyn, angles, exu, items
 from madi.bench.peers.mujoco_peer import MuJoCo
 from madi.bench.trees import state
 from madi.engines import abi
+from madi.forces.contact import ROAD, SOFT
 from madi.forces.tire import KIND as TIRE
-from madi.forces.tire import ROAD, SOFT
 from madi.forces.wheel import felt
 from madi.model.model import Model
 from madi.papers import six_by_six as p4
