@@ -13,9 +13,9 @@ SOURCE = ROOT / "src" / "madi"
 
 # the path data takes; a folder imports only from folders before it
 PATH = ["errors", "kernel", "spatial", "joints", "constraints", "vehicle", "dynamics", "forces", "model", "signals",
-        "topology", "loops", "cartesian", "engines", "symbolic", "integrate", "system", "export", "results", "solver",
-        "solver_cartesian", "pipeline", "pace", "batch", "equilibrium",
-        "verify", "papers", "bench", "cli"]  # fmt: skip
+        "topology", "loops", "cartesian", "engines", "symbolic", "integrate", "observation", "system", "export",
+        "results", "solver", "solver_cartesian", "pipeline", "pace", "batch", "equilibrium", "verify", "papers", "bench",
+        "cli"]  # fmt: skip
 
 
 def imports(path):

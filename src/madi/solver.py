@@ -31,7 +31,8 @@ from madi.integrate.newton import make_plan
 from madi.integrate.record import RECORD, RECORD_LOADS, RECORD_LOOPS, record, record_loads, record_loops
 from madi.integrate.structural import HALVINGS, HISTORY, JACOBIANS, NEWTONS, ONCE, POLICY
 from madi.loops import kkt
-from madi.system import Observation, System
+from madi.observation import Observation
+from madi.system import System
 
 if TYPE_CHECKING:
     from madi.results.run import Run

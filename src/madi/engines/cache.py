@@ -32,6 +32,7 @@ NOT_COMPILED = (
     "__init__.py",
     "batch.py",
     "equilibrium.py",
+    "observation.py",
     "pipeline.py",
     "pace.py",
     "solver.py",

@@ -12,7 +12,8 @@ from madi.results.run import AXES, Run
 from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
 
 if TYPE_CHECKING:
-    from madi.system import Observation, System
+    from madi.observation import Observation
+from madi.system import System
 
 
 def label(
