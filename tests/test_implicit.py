@@ -74,8 +74,8 @@ def test_newton_converges_quadratically():
     assert sizes[0] > 1e-3
     done = np.flatnonzero(sizes < 1e-12)[0]
     assert done <= 4
-    orders = np.log(sizes[2:done]) / np.log(sizes[1 : done - 1]) if done > 2 else np.array([2.0])
-    assert np.all(sizes[1:done] < 3 * sizes[: done - 1] ** 1.7), (sizes, orders)
+    assert done >= 2
+    assert np.all(sizes[1:done] < 3 * sizes[: done - 1] ** 1.7), sizes
 
 
 def test_with_an_old_matrix_it_converges_linearly():

@@ -223,7 +223,7 @@ def structural_step(calls, model, plan, option, t, carry, factor, v1, A1, x, out
 
 def loop(function, context, close, close_context, remarks, residual, residual_context, parts, parts_context, stepper,
          stepper_context, plan, model, times, Q, V, state, count, option, buffer, n_times, limit):  # fmt: skip
-    """See contract.py. state: four numbers, the step the factor is for, its history, what is carried, the factor."""
+    """See contract.py. state: its four numbers, the history, what is carried, the step the factor is for, the factor."""
     calls = (residual, residual_context, parts, parts_context)
     model = as_model(model)
     nq, nv, nr = model.nq, model.nv, model.nr
