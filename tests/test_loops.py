@@ -417,8 +417,8 @@ def test_loads_by_the_classical_way_and_of_what_has_no_freedom():
 
 
 @pytest.mark.parametrize("options, told", [
-    ({"feedback": 5}, "two numbers"), ({"loops": "qr"}, "not there"),
-    ({"formulation": "cartesian", "loops": "augmented"}, "choose projection"),
+    ({"feedback": 5}, "two numbers"), ({"loops": "projektion"}, "pseudo-inverse"),
+    ({"formulation": "cartesian", "loops": "augmented"}, "has loops='projection'"),
     ({"formulation": "articulated"}, "serves trees"),
 ])  # fmt: skip
 def test_wrong_options_are_told(options, told):

@@ -25,13 +25,13 @@ from madi.kernel import (
     where,
 )
 from madi.model.model import Model
-from madi.vehicle.road import Road, flat
+from madi.road import Road, flat
 
 __version__ = "0.1.0"
 
 _LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
          "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
-         "simulate_many": "madi.batch", "statics": "madi.equilibrium"}  # fmt: skip
+         "simulate_many": "madi.batch", "compare": "madi.comparison", "statics": "madi.equilibrium"}  # fmt: skip
 
 __all__ = [
     "AssemblyError",
@@ -52,6 +52,7 @@ __all__ = [
     "atan2",
     "ceil",
     "check",
+    "compare",
     "cos",
     "cosh",
     "exp",

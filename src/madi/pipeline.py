@@ -14,6 +14,7 @@ from madi.integrate import METHODS
 from madi.integrate.contract import DONE, Method
 from madi.integrate.structural import alpha_options, newmark_options
 from madi.loops.assemble import start_vector
+from madi.loops.null_space import WAYS
 from madi.model.model import Model
 from madi.solver import Solver, number, positive
 from madi.system import System
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from madi.solver_cartesian import CartesianSolver
 
 LOOPS = ("projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte")
-CLOSING = ("projection", "augmented", "baumgarte")  # those that are there
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
 NEWTON_TOLERANCE = 1e-10  # of speeds, against the largest
 HALVE = 10  # times a step is halved before a run is given up
@@ -57,6 +57,7 @@ def simulate(
     reactions: Sequence[str] = (),
     q0: Any = None,
     v0: Any = None,
+    history: bool = False,
     progress: bool | None = None,
 ) -> Run:
     """Simulate a model for `duration` seconds.
@@ -71,10 +72,13 @@ def simulate(
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
     `max_step` None: the whole duration; with bumps on a road, what meets them at the speed of the start.
     `reactions`: joints (and constraints) whose loads are recorded. `q0`, `v0`: the start, all numbers or {name: value};
-    default the joints'. `loops`: how loops are kept closed, "projection" (drift-free), "augmented" or "baumgarte"
+    default the joints'. `loops`: how loops are kept closed: "projection" (sparse, drift-free); by independent directions,
+    drift-free too, "pseudo-inverse", "svd", "qr", "partition" (`madi.compare` tells them apart); "augmented", "baumgarte"
     (`feedback`: its alpha and beta, 1/s). `formulation`: "recursive", "articulated" (trees), "velocity-transform", or
     "cartesian" (absolute coordinates). `frame`: "base" or "ground", what a moving base's equations refer to. `order`: of
     fixed-step "abm".
+    `history`: keep of every step its length, how far it left the constraints, what closing them left, and the condition
+    number (step_size, step_opening, step_violation, step_condition over step_time).
     `progress`: a bar on the terminal; default on long runs. `engine`: "auto" takes C made for this model where it is there
     or pays, else "jit"; results of the two differ in the last digits.
     A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
@@ -90,7 +94,7 @@ def prepare(
     first_step: float | None = None, order: int = 4, gamma: float | None = None, beta: float | None = None,
     spectral_radius: float | None = None, alpha: float | None = None, iterations: int | None = None,
     jacobian: str | None = None, feedback: tuple[float, float] = (10.0, 10.0), reactions: Sequence[str] = (),
-    q0: Any = None, v0: Any = None, progress: bool | None = None,
+    q0: Any = None, v0: Any = None, history: bool = False, progress: bool | None = None,
 ) -> Solver | CartesianSolver:  # fmt: skip
     """All of `simulate` up to the first step: what was asked for, checked, and the arrays of the run."""
     if not isinstance(model, Model | System):
@@ -101,12 +105,11 @@ def prepare(
             f"frame={frame!r}: this System was built with frame={system.frame!r}; pass the Model, or build anew"
         )
     if loops not in LOOPS:
-        raise InputError(f"loops={loops!r}: choose one of {', '.join(CLOSING)}")
-    if loops not in CLOSING or (formulation == "cartesian" and loops != "projection"):
-        ways = CLOSING if formulation != "cartesian" else ("projection",)
-        raise InputError(
-            f"loops={loops!r} is not there (formulation={formulation or 'recursive'}): choose {', '.join(ways)}"
-        )
+        raise InputError(f"loops={loops!r}: choose one of {', '.join(LOOPS)}")
+    if formulation == "cartesian" and loops != "projection":
+        raise InputError(f"loops={loops!r}: formulation='cartesian' has loops='projection'")
+    if formulation == "velocity-transform" and loops in WAYS:
+        raise InputError(f"loops={loops!r} has formulation='recursive'")
     if not (isinstance(feedback, tuple | list) and len(feedback) == 2 and all(number(x, "feedback") >= 0 for x in feedback)):
         raise InputError(f"feedback={feedback!r}: give two numbers >= 0, Baumgarte's alpha and beta in 1/s")
     if reactions is None or isinstance(reactions, str):
@@ -145,6 +148,7 @@ def prepare(
         solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, order, span)
     solver.option[6:] = own
+    solver.history = [] if history else None
     return solver
 
 

@@ -28,9 +28,10 @@ from madi.integrate.contract import (
     Method,
 )
 from madi.integrate.newton import make_plan
-from madi.integrate.record import RECORD, RECORD_LOADS, RECORD_LOOPS, record, record_loads, record_loops
+from madi.integrate.record import HEAD, RECORD, RECORD_LOADS, RECORD_LOOPS, record, record_loads, record_loops
 from madi.integrate.structural import HALVINGS, HISTORY, JACOBIANS, NEWTONS, ONCE, POLICY
 from madi.loops import kkt
+from madi.loops.null_space import WAYS
 from madi.observation import Observation
 from madi.system import System
 
@@ -70,6 +71,11 @@ class Integration:
         self.buffer = np.zeros(method.buffer(*sizes))
         self.wall = 0.0
         self.spoiled: float | None = None  # first output time that is not finite
+        self.history: list[tuple[float, ...]] | None = None  # of every step, where it is asked for
+
+    def loop_work(self) -> Any:
+        """The scratch in which closing the loops leaves its remarks; None: there are no loops."""
+        return None
 
     def options(
         self,
@@ -113,7 +119,7 @@ class Integration:
         """Integrate; returns the status. Pauses now and then to show progress and let Ctrl-C through."""
         from madi.results.progress import Progress
 
-        limit = 1000
+        limit, work = 1000 if self.history is None else 1, self.loop_work()
         with Progress(self.system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
             while True:
                 began = clock.perf_counter()
@@ -121,10 +127,37 @@ class Integration:
                 took = max(clock.perf_counter() - began, 1e-6)
                 self.wall += took
                 if status != PAUSED:
+                    if self.history is not None:
+                        self._note(work)
                     self._let_interrupt_through()
                     return status
                 bar.show(float(self.state[TIME]))
+                if self.history is not None:
+                    self._note(work)
+                    continue
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
+
+    def _note(self, work: Any) -> None:
+        """One step more of the history, unless it was rejected: when, how long, how far it left the constraints, what
+        closing them left, condition number."""
+        assert self.history is not None
+        if int(self.count[ACCEPTED]) > len(self.history):
+            loops = (np.nan, np.nan, np.nan)
+            if work is not None:
+                loops = (work.tally[kkt.OPENED], float(np.max(np.abs(work.phi), initial=0.0)), work.tally[kkt.CONDITION])
+            before = self.history[-1][0] if self.history else 0.0
+            self.history.append((float(self.state[TIME]), float(self.state[TIME]) - before, *loops))
+
+    def add_history(self, run: Run) -> None:
+        """The history of the steps as variables of the run."""
+        if self.history is None:
+            return
+        table = np.array(self.history).reshape(-1, 5)
+        run.data.coords["step_time"] = ("step_time", table[:, 0], {"units": "s", "of": "ends of the steps"})
+        told = {"step_size": "s", "step_opening": "m or rad", "step_violation": "m or rad", "step_condition": "1"}
+        for k, (name, unit) in enumerate(told.items()):
+            if k == 0 or np.isfinite(table[:, k + 1]).any():
+                run.data[name] = ("step_time", table[:, k + 1], {"units": unit})
 
     def memory(self) -> tuple[Any, ...]:
         """The arrays of one run in the order of the contract."""
@@ -172,9 +205,9 @@ class Solver(Integration):
         nq, nv = system.nq, system.nv
         super().__init__(system, method, times, nq, nv)
         self.formulation, self.feedback = formulation, feedback
-        self.entry = system.entry(formulation)
         self.engine = system.engine(engine)
         self.loops = loops if system.frozen.rows else ""
+        self.entry = "null-space" if self.loops in WAYS else system.entry(formulation)
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         self.closer = system.engine("jit") if self.loops and engine == "compiled" else self.engine
         if self.loops:
@@ -187,6 +220,15 @@ class Solver(Integration):
         self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
         self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
 
+    @property
+    def closing(self) -> str:
+        """The entry that closes the loops."""
+        return {"baumgarte": "loops"}.get(self.loops, "close-null-space" if self.loops in WAYS else "close")
+
+    def loop_work(self) -> Any:
+        """See Integration."""
+        return self.closer.work if self.loops else None
+
     def _tell_loops(self, feedback: tuple[float, float]) -> None:
         """Options of the loop equations, and counters at zero."""
         tally = self.closer.work.tally
@@ -197,6 +239,7 @@ class Solver(Integration):
             tally[kkt.FEEDBACK_RATE], tally[kkt.FEEDBACK_POSITION] = 2 * alpha, beta**2
         if self.loops == "augmented":
             tally[kkt.SOFTNESS], tally[kkt.EXTRA] = AUGMENTED
+        tally[kkt.WAY] = WAYS.get(self.loops, 0)
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero; what is locked does not move."""
@@ -213,7 +256,7 @@ class Solver(Integration):
             if self.method.implicit:
                 make_beside([*entries, "residual"] if entries else [], [(self.method.loop, IMPLICIT), (record, RECORD)])
             elif self.loops:  # the largest piece of all goes to the second process, first
-                make_beside(["close", *entries], [])
+                make_beside([self.closing, *entries], [])
             else:
                 make_beside(entries, [(self.method.loop, LOOP), (record, RECORD)])
         function, context = self.engine.function(self.entry)
@@ -267,7 +310,7 @@ class Solver(Integration):
     def _close(self) -> tuple[Any, np.ndarray]:
         """What leaves residuals and multipliers in the closer's scratch: the projection, or where the method has none, the
         loop equations themselves."""
-        return self.closer.function("loops" if self.loops == "baumgarte" else "close")
+        return self.closer.function(self.closing)
 
     def result(self) -> Run:
         """Labelled results for as many outputs as were reached."""
@@ -281,10 +324,11 @@ class Solver(Integration):
         width = ENTRIES["observe"].out(system.layout.sizes)
         rows = np.zeros((n, width))
         nr = len(system.frozen.rows)
-        found = np.zeros((n, 4 + 2 * nr))
+        found = np.zeros((n, HEAD + 2 * nr))
         if self.loops:
             close, close_context = self._close()
             work = self.closer.work
+            work.tally[[kkt.BASIS, kkt.WATCH]] = 0.0, 1.0  # directions begin anew with the first output
             self.engine.loop(record_loops, RECORD_LOOPS)(
                 close, close_context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
                 work.phi, work.rate, work.lam, work.pace, work.tally, found.reshape(-1), nq, nv, nr, width, n,
@@ -308,10 +352,16 @@ class Solver(Integration):
         if self.loops:
             statistics |= {"loops": self.loops, **loop_statistics(self.tally)}
             statistics["singular_times"] = singular_times(self.tally)
+        if self.loops in WAYS:
+            statistics["decompositions"] = int(self.tally[kkt.DECOMPOSITIONS])
+            statistics["condition"] = float(self.tally[kkt.WORST])
+            statistics["basis_jump"] = float(self.tally[kkt.TURN])
         seen = Observation(system, rows)
         if self.loops:  # options of this run are not the next one's
             self.closer.work.tally[:] = 0.0
-        return label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
+        run = label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
+        self.add_history(run)
+        return run
 
     def _newton_statistics(self) -> dict[str, Any]:
         exact = self.system.residual_blocks[1] is not None

@@ -12,7 +12,7 @@ from madi.cartesian.build import Cartesian, cartesian
 from madi.cartesian.rows import COUPLER
 from madi.errors import InputError
 from madi.integrate.contract import LOOP, NEXT, Method
-from madi.integrate.record import RECORD_LOOPS, record_loops
+from madi.integrate.record import HEAD, RECORD_LOOPS, record_loops
 from madi.loops import kkt
 from madi.solver import Integration, loop_statistics, singular_times
 from madi.topology.layout import HEADER, INTS, REALS, Layout, address_table, pack, plan
@@ -68,6 +68,10 @@ class CartesianSolver(Integration):
             self.tables = [mine, work, forces, scratch]
             self.context = np.array([table.ctypes.data for table in self.tables], dtype=np.int64)
 
+    def loop_work(self) -> Any:
+        """See Integration."""
+        return self.made.work
+
     def function(self, name: str) -> tuple[Any, np.ndarray]:
         """A kernel for `kernel.call`."""
         made, kernel = self.made, ENTRIES[name]
@@ -116,7 +120,7 @@ class CartesianSolver(Integration):
         nq, nv, ne, nb = system.nq, system.nv, len(system.forces), len(made.names)
         width = nq + 2 * nv + 24 * nb + 4 * ne + nv + 12 * nr
         times = np.ascontiguousarray(self.times[:n])
-        rows, found, A = np.zeros((n, width)), np.zeros((n, 4 + 2 * nr)), np.zeros(max(n, 1) * size)
+        rows, found, A = np.zeros((n, width)), np.zeros((n, HEAD + 2 * nr)), np.zeros(max(n, 1) * size)
         tally = made.work.tally.copy()
         work = made.work
         self._set_clock()
@@ -135,10 +139,11 @@ class CartesianSolver(Integration):
         }  # fmt: skip
         driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
         joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in driven)]))
-        loads = self._loads(seen, rows, found[:, 4 : 4 + nr], joints) if joints else None
+        loads = self._loads(seen, rows, found[:, HEAD : HEAD + nr], joints) if joints else None
         run = label(system, times, seen, self.reactions, joints, loads, driven, statistics)  # type: ignore[arg-type]
         run.data["violation"] = ("time", found[:, 0], {"units": "m or rad", "of": "largest residual of a constraint"})
         run.data["violation_rate"] = ("time", found[:, 1], {"units": "m/s or rad/s"})
+        self.add_history(run)
         return run
 
     def _loads(self, seen: Any, rows: np.ndarray, multipliers: np.ndarray, joints: list[str]) -> np.ndarray:

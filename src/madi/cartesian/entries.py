@@ -7,7 +7,7 @@ from madi.cartesian.loads import apply
 from madi.cartesian.motion import bodies, joint_state, local_spin, normalise, take
 from madi.cartesian.rows import rows
 from madi.kernel import kernel
-from madi.loops.kkt import CAREFUL, EPSILON, FAILED, POSITION, VALID, VELOCITY, remark, solve
+from madi.loops.kkt import CAREFUL, EPSILON, FAILED, OPENED, POSITION, VALID, VELOCITY, remark, solve
 
 NAN = float("nan")
 
@@ -57,6 +57,8 @@ def settle(model, work, forces, level):
     rows(model, work, forces)
     rounding = 1e-15 * largest(work.v, 7 * model.n) if level == 1 else 0.0
     size = largest(work.phi if level == 0 else work.rate, model.nr)
+    if level == 0:
+        work.tally[OPENED] = size
     for _ in range(40):
         if size <= tiny + rounding:
             return True

@@ -102,6 +102,45 @@ def info(
 
 
 @app.command()
+def compare(
+    model: Annotated[str, typer.Argument(help=MODEL)],
+    methods: Annotated[
+        str, typer.Option(help="Ways to close the loops, by commas; the first is what others are held against.")
+    ] = "projection,pseudo-inverse,svd,qr,partition,cartesian",
+    duration: Annotated[str, typer.Option(help="Simulated time.")] = "1s",
+    method: Annotated[str, typer.Option(help="Integrator: dopri, abm, rk4 ...")] = "dopri",
+    rtol: Annotated[float, typer.Option(help="Relative tolerance of adaptive integrators.")] = 1e-8,
+    step: Annotated[str | None, typer.Option(help="Length of a step, for rk4, ab3 ...: 1ms")] = None,
+    max_step: Annotated[str | None, typer.Option(help="Longest step: 5ms")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the figure (violation, steps) there.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run one model with several ways of closing its loops: time, violation, drift, agreement.
+
+    Example: madi compare andrews --duration 30ms --out andrews.png
+    """
+    from madi.cli.models import find_model, seconds
+    from madi.comparison import compare as run
+
+    options: dict[str, Any] = {"step": seconds(step)} if step else {}
+    if max_step:
+        options["max_step"] = seconds(max_step)
+    words = [word.strip() for word in methods.split(",")]
+    found = run(find_model(model), seconds(duration), words, method=method, rtol=rtol, **options)
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        found.plot(out)
+    if as_json:
+        print(json.dumps(_no_nan({"model": found.model, "table": found.table, "failed": found.failed}), indent=2))
+    else:
+        print(found)
+        if out is not None:
+            print(f"figure: {out}")
+    if found.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
 def realtime(
     model: Annotated[str, typer.Argument(help=MODEL)],
     step: Annotated[str, typer.Option(help="Length of a step: 1ms, 0.01 ...")] = "1ms",

@@ -31,6 +31,7 @@ NOT_COMPILED = (
     "verify",
     "__init__.py",
     "batch.py",
+    "comparison.py",
     "equilibrium.py",
     "observation.py",
     "pipeline.py",

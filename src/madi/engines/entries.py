@@ -21,7 +21,7 @@ from madi.dynamics.velocity_transform import tip_column
 from madi.forces.dispatch import apply_forces
 from madi.joints.dispatch import exponential
 from madi.kernel import inline, kernel, view1
-from madi.loops import kkt, projection
+from madi.loops import kkt, null_space, projection
 from madi.signals.tape import drive_signals, force_signals
 from madi.spatial.algebra import dot6
 
@@ -135,6 +135,26 @@ def close_loops(model, work, t, q, v, x, out):
     """P0's projection, in place: q, v become the closed state, out its accelerations (loops/projection.py)."""
     take_state(model, work, t, q, v)
     projection.close(model, work, t, q, v, x, out)
+
+
+@kernel
+def forward_null_space(model, work, t, q, v, x, out):
+    """Accelerations with loops by the null-space method that work.tally names."""
+    forces_at(model, work, t, q, v, x)
+    recursive.composites(model, work)
+    for c in range(model.nv):
+        work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
+    evaluate_rows(model, work)
+    kkt.coefficients(model, work)
+    null_space.equations(model, work)
+    give(work.acceleration, model.nv, out)
+
+
+@kernel
+def close_null_space(model, work, t, q, v, x, out):
+    """The same, in place, at the end of a step: q, v become the closed state, out its accelerations."""
+    take_state(model, work, t, q, v)
+    null_space.close(model, work, t, q, v, x, out)
 
 
 @kernel
@@ -416,6 +436,8 @@ ENTRIES: dict[str, Entry] = {
     "loops-velocity-transform": Entry(forward_loops_velocity_transform, lambda n: n["nv"]),
     "multipliers": Entry(multipliers, lambda n: n["nv"] + n["nr"]),
     "close": Entry(close_loops, lambda n: n["nv"], traced=False),
+    "null-space": Entry(forward_null_space, lambda n: n["nv"], traced=False),
+    "close-null-space": Entry(close_null_space, lambda n: n["nv"], traced=False),
     "constraints": Entry(constraints, lambda n: n["nr"] * (3 + n["nv"])),
     "inverse": Entry(inverse_dynamics, lambda n: n["nv"]),
     "residual": Entry(residual, lambda n: n["nv"] + 2 * n["nr"], given=lambda n: 2 * n["nv"] + n["nr"]),

@@ -126,7 +126,8 @@ def make_beside(entries: list[str], loops: list[tuple[Callable[..., Any], str]])
     missing = [name for name in entries if not _mark(name).exists() and name not in _helpers]
     named = {_loop_name(kernel): (kernel, arguments) for kernel, arguments in loops}
     parts = [loop for name, loop in named.items() if not _mark(name).exists() and name not in _helpers]
-    if len(missing) + len(parts) < (1 if "close" in missing else 2) or (os.cpu_count() or 1) < 2 or not sys.executable:
+    enough = 1 if any(name.startswith("close") for name in missing) else 2
+    if len(missing) + len(parts) < enough or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
     words = [*(f"{kernel.__module__}:{kernel.__name__}:{arguments}" for kernel, arguments in parts), *missing]
     try:

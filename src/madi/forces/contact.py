@@ -26,7 +26,7 @@ from madi.forces.kind import add_force, point_state
 from madi.forces.line import account
 from madi.forces.wheel import felt
 from madi.kernel import kernel, sqrt, where
-from madi.vehicle.road import way
+from madi.road import way
 
 PARAMETERS = ("x", "y", "z", "axis x", "axis y", "axis z", "radius", "stiffness", "damping", "places", "slip stiffness",
               "cornering stiffness", "friction", "low speed", "rolling resistance", "sliding friction", "patch",

@@ -19,7 +19,7 @@ from madi.dynamics.kinematics import from_ground, point
 from madi.forces.kind import ForceKind, add_force, point_state
 from madi.forces.line import account
 from madi.kernel import kernel, sqrt, where
-from madi.vehicle.road import profile, way
+from madi.road import profile, way
 
 KIND = ForceKind(
     "track",

@@ -21,7 +21,9 @@ FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED = range(5, 10)
 DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(10, 16)
 NOTED = 16  # how many singular positions were noted; then two steps' times and roots of CLOSENESS, then their times
 ROOM = 75
-TALLY = NOTED + 5 + ROOM
+# of null-space methods (loops/null_space.py); OPENED: by how much a step left the constraints, before it was closed
+WAY, BASIS, RANK, DECOMPOSITIONS, CONDITION, REFERENCE, BEST, WORST, TURN, WATCH, IDENTITY, OPENED = range(96, 108)
+TALLY = 108
 
 
 @kernel

@@ -13,8 +13,8 @@ from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.joints.dispatch import drawn_subspace
 from madi.model.elements import Body, Joint, body_name, joint_name
+from madi.road import Road
 from madi.spatial.rotation import as_rotation, frame_with_z
-from madi.vehicle.road import Road
 
 if TYPE_CHECKING:
     from madi.model.model import Model

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from madi.errors import Finding, InputError
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Drive, Force, Joint
-from madi.vehicle.road import Road
+from madi.road import Road
 
 if TYPE_CHECKING:
     from madi.system import System

@@ -18,7 +18,7 @@ import numpy as np
 
 from madi.model.model import Model
 from madi.papers.compare import apart, both, counts, plot
-from madi.vehicle.road import Road, flat
+from madi.road import Road, flat
 
 INCH, POUND, G = 0.0254, 0.45359237, 9.80665
 LB_IN = POUND * G / INCH  # lb/in in N/m; the same factor for lb s/in

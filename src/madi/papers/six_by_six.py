@@ -25,8 +25,8 @@ from madi.errors import RunError
 from madi.model.model import Model
 from madi.pipeline import simulate
 from madi.results.run import Run
+from madi.road import Road, flat
 from madi.system import System
-from madi.vehicle.road import Road, flat
 
 SPEED, DURATION = 5.0, 5.5
 ARM, HUB = 0.5, 0.5  # m from the arm's joint: its centre, and the wheel's hub

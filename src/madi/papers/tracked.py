@@ -24,7 +24,7 @@ import numpy as np
 
 from madi.model.model import Model
 from madi.papers.compare import apart, both, counts, plot
-from madi.vehicle.road import Road, flat
+from madi.road import Road, flat
 
 G = 9.81
 HULL, BOX = 20000.0, (2.6, 5.0, 1.2)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.forces import BY_CODE
+from madi.integrate.record import HEAD
+from madi.loops.null_space import WAYS
 from madi.results.run import AXES, Run
 from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
 
@@ -37,8 +39,8 @@ def label(
     if found is not None and rows:  # drives of cut joints: their multipliers are their forces
         nr = len(system.frozen.rows)
         drives += [system.frozen.rows[r].driven for r in rows]
-        driving = np.hstack([driving, -found[:, [4 + r for r in rows]]])
-        pace = np.hstack([pace, found[:, [4 + nr + r for r in rows]]])
+        driving = np.hstack([driving, -found[:, [HEAD + r for r in rows]]])
+        pace = np.hstack([pace, found[:, [HEAD + nr + r for r in rows]]])
     applied = applied + (driving * pace).sum(axis=1)
     variables: dict[str, Any] = {
         "q": (("time", "coordinate"), seen.q), "v": (("time", "speed"), seen.v), "a": (("time", "speed"), seen.a),
@@ -69,7 +71,14 @@ def label(
             vanish = int(np.sum(~system.active_rows))
             variables["independence"] = ("time", found[:, 2], {"units": "1", "of": "smallest pivot of the constraints"})
             variables["dependent"] = ("time", found[:, 3] + vanish, {"units": "1", "of": "constraints that add nothing"})
-        variables["multiplier"] = (("time", "constraint"), found[:, 4 : 4 + nr])
+        if statistics.get("loops") in WAYS:
+            variables["null_space_error"] = ("time", found[:, 4], {"units": "1", "of": "Phi_q N = 0 and Phi_q I_R = 1"})
+            variables["condition"] = (
+                "time",
+                found[:, 5],
+                {"units": "1", "of": "condition number of the constraints, by pivots"},
+            )
+        variables["multiplier"] = (("time", "constraint"), found[:, HEAD : HEAD + nr])
     if system.forces:
         coordinates["force"] = system.forces
         for k, name in enumerate(("value", "potential", "power", "dissipated")):

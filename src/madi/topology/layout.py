@@ -28,6 +28,7 @@ HEADER = {
     "nd": "instructions of the tape that belong to drives, its first", "nk": "pairs", "nr": "rows",
     "nj": "entries of the constraint Jacobian", "nm": "entries of the mass matrix", "nu": "unknowns of the loop equations",
     "nl": "entries below the diagonal of their factor", "nx": "multiplications of their factorisation",
+    "nn": "free columns, where there are loops",
 }  # fmt: skip
 
 # What kernels call `model`: (name, size, inner shape). Read, never written.
@@ -138,7 +139,18 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("factor", "nu+nl"),  # diagonal, then what is below it
     ("unknown", "nu"),
     ("correction", "nu"),
-    ("tally", "96"),  # options and counters of the loop equations: see loops/kkt.py
+    ("tally", "108"),  # options and counters of the loop equations: see loops/kkt.py
+    ("chosen", "nr"),  # null-space methods (loops/null_space.py): rows that are independent
+    ("dense", "nr*nn"),  # their Jacobian
+    ("spare", "nr*nn"),
+    ("square", "nn*nn"),  # what range and null space are solved with, factored
+    ("order", "nn"),  # and the order of its rows
+    ("basis", "nn*nn"),  # directions that stay independent, by rows
+    ("null", "nn*nn"),  # the basis of the null space made of them
+    ("product", "nn*nn"),
+    ("reduced", "nn*nn"),  # their mass matrix
+    ("short", "nn"),
+    ("force_left", "nn"),
 ]
 
 
@@ -169,6 +181,7 @@ COUNTS = (
     "nu",
     "nl",
     "nx",
+    "nn",
 )  # what kernels read of the header
 Arrays = namedtuple("Arrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
 Work = namedtuple("Work", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]

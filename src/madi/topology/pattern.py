@@ -58,7 +58,7 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
         "j_column": jacobian[:, 0], "j_sign": jacobian[:, 1], "j_place": jacobian[:, 2],
         "m_row": masses[:, 0], "m_column": masses[:, 1], "m_place": masses[:, 2],
         "column_place": column_place, **factor.arrays(),
-        "sizes": {"nj": len(jacobian), "nm": len(masses), **factor.sizes()},
+        "sizes": {"nj": len(jacobian), "nm": len(masses), "nn": len(free), **factor.sizes()},
     }  # fmt: skip
 
 

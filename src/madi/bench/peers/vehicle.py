@@ -34,8 +34,8 @@ from madi.forces.wheel import felt
 from madi.model.model import Model
 from madi.papers import six_by_six as p4
 from madi.pipeline import simulate
+from madi.road import way
 from madi.system import System
-from madi.vehicle.road import way
 
 DURATION, OUTPUTS, EVERY = 2.0, 201, 10e-3
 FINEST = 14  # the steps tried are coarsest / 2^k, k up to this

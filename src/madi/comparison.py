@@ -1,0 +1,155 @@
+"""`madi.compare`: one model, several ways to keep its loops closed, each run the same; what it cost and how they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError, RunError
+from madi.model.model import Model
+from madi.pipeline import LOOPS, simulate
+from madi.results.run import Run
+from madi.system import System
+
+METHODS = (*LOOPS, "cartesian")
+SAMPLES = 201  # outputs, unless they are asked for
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `madi.compare` found: `table`, one row a method; `runs` by name; `failed`, what did not reach the end and why."""
+
+    model: str
+    table: list[dict[str, Any]]
+    runs: dict[str, Run]
+    failed: dict[str, str]
+
+    def __str__(self) -> str:
+        if not self.table:
+            return f"model {self.model!r}: no method reached the end"
+        heads = list(self.table[0])
+        rows = [heads, *([_written(row[head]) for head in heads] for row in self.table)]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(heads))]
+        lines = ["  ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
+        return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.failed.items())])
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Violation of the constraints and length of the steps over time, a curve for each method (P2's Figs. 4-7)."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(8, 7), layout="constrained")
+        axes = figure.subplots(3, 1, sharex=True)
+        for name, run in self.runs.items():
+            time = run.data["step_time"]
+            for axis, signal in zip(axes, ("step_opening", "step_violation", "step_size"), strict=True):
+                if signal in run.data:
+                    values = np.where(run.data[signal] > 0, run.data[signal], np.nan)
+                    axis.plot(time, values, label=name, linewidth=0.9)
+        for axis, label in zip(axes, ("a step leaves the constraints by", "after closing", "step, s"), strict=True):
+            axis.set_ylabel(label)
+            axis.set_yscale("log")
+            axis.grid(alpha=0.3)
+        axes[0].legend(loc="upper right", fontsize=8)
+        axes[-1].set_xlabel("time, s")
+        figure.suptitle(self.model)
+        if path is not None:
+            figure.savefig(path, dpi=140)
+        return figure
+
+
+def compare(
+    model: Model | System,
+    duration: float,
+    methods: Sequence[str] = LOOPS[:5],
+    *,
+    repeats: int = 3,
+    times: Any = None,
+    **options: Any,
+) -> Comparison:
+    """Run a model with each of `methods` of closing its loops, and tell them apart.
+
+    `methods`: words that `simulate(loops=...)` knows, or "cartesian" (absolute coordinates); the others are held against the
+    first. `options`: as for `simulate` (method, rtol, max_step, ...), for all the same. Of each: time (the least of
+    `repeats` runs), evaluations, steps; the largest violation a step leaves before it is closed ("opening"), what stays at
+    outputs ("drift"); how far motion and constraint forces are from the first method's, against their range.
+    """
+    if isinstance(methods, str):
+        methods = [methods]
+    for name in methods:
+        if name not in METHODS:
+            raise InputError(f"compare: there is no method {name!r}; choose from {', '.join(METHODS)}")
+    for name in ("loops", "formulation", "history"):
+        if name in options:
+            raise InputError(f"compare: {name} is not for you to give; methods={list(methods)!r} are what is compared")
+    system = model if isinstance(model, System) else model.build()
+    if not system.frozen.rows:
+        raise InputError(f"compare: model {system.name!r} has no loops: there is nothing to close")
+    times = np.linspace(0.0, duration, SAMPLES) if times is None else times
+    options = {"engine": "jit", "times": times, **options}
+    runs: dict[str, Run] = {}
+    failed: dict[str, str] = {}
+    best: dict[str, float] = {}
+    for _ in range(max(1, repeats)):
+        for name in methods:
+            if name in failed:
+                continue
+            try:
+                run = _one(model, duration, name, options)
+            except RunError as error:
+                failed[name] = str(error)
+                continue
+            best[name] = min(best.get(name, np.inf), float(run.statistics["wall_time"]))
+    for name in best:
+        runs[name] = _one(model, duration, name, {**options, "history": True})
+    table = []
+    forces = {name: _constraint_forces(system, run) for name, run in runs.items() if name != "cartesian"}
+    first = next(iter(runs), "")
+    for name, run in runs.items():
+        data, done = run.data, run.statistics
+        row = {
+            "method": name, "time, ms": 1e3 * best[name], "evaluations": done["evaluations"], "steps": done["steps"],
+            "opening": _most(data, "step_opening"), "drift": float(data["violation"].max()),
+            "decompositions": done.get("decompositions", "-"), "condition": done.get("condition", "-"),
+            "motion": _apart(data["position"].values, runs[first].data["position"].values),
+        }  # fmt: skip
+        row["forces"] = _apart(forces[name], forces[first]) if name in forces and first in forces else "-"
+        table.append(row)
+    return Comparison(system.name, table, runs, failed)
+
+
+def _one(model: Model | System, duration: float, name: str, options: dict[str, Any]) -> Run:
+    if name == "cartesian":
+        return simulate(model, duration, formulation="cartesian", **options)
+    return simulate(model, duration, loops=name, **options)
+
+
+def _most(data: Any, name: str) -> Any:
+    return float(data[name].max()) if name in data else "-"
+
+
+def _apart(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference against the largest range."""
+    scale = float(np.max(np.ptp(b, axis=0), initial=0.0)) or float(np.max(np.abs(b), initial=0.0)) or 1.0
+    return float(np.max(np.abs(a - b), initial=0.0)) / scale
+
+
+def _constraint_forces(system: System, run: Run) -> np.ndarray:
+    """Phi_q^T lam of every output: unique even where multipliers are not."""
+    data = run.data
+    multipliers = data["multiplier"].values
+    return np.array(
+        [
+            system.constraint_jacobian(q, float(t), engine="plain").T @ lam
+            for q, t, lam in zip(data["q"].values, data["time"].values, multipliers, strict=True)
+        ]
+    )
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}" if not value or 1e-2 <= abs(value) < 1e5 else f"{value:.1e}"
+    return str(value)

@@ -1,0 +1,152 @@
+"""Closing the loops at the end of a step: positions, then speeds, by quasi-Newton steps; then what the method does last.
+
+A method of closing is three kernels. `refactor(model, work)` makes its matrix at the configuration in work;
+`step_for(model, work, wanted)` leaves in work.unknown the step that changes the rows by -wanted; `finish(model, work)` gives
+accelerations and multipliers at the closed state. The matrix is the one of the last evaluation, a hair away, and made anew
+when a step gains too little; and at every step where rows are nearly dependent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from madi.constraints.dispatch import evaluate_rows
+from madi.dynamics.kinematics import positions, velocities
+from madi.dynamics.recursive import composites
+from madi.forces.dispatch import apply_forces
+from madi.joints.dispatch import retract
+from madi.kernel import kernel
+from madi.loops.kkt import CAREFUL, CLOSENESS, FAILED, NEAR, OPENED, POSITION, VALID, VELOCITY, coefficients
+from madi.signals.tape import force_signals
+from madi.spatial.algebra import dot6
+
+MOST = 30  # iterations of one level
+POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained
+VELOCITY_TINY, VELOCITY_GOOD = 2e-12, 5e-10
+NAN = float("nan")
+SLOW = 0.2  # a step that leaves more than this is no longer worth its matrix
+
+
+@kernel
+def worst(values, n):
+    """Largest size among n values; NaN if one is."""
+    size = 0.0
+    for r in range(n):
+        x = abs(values[r])
+        if not x <= size:
+            size = x
+    return size
+
+
+def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel `close` of a method."""
+
+    @kernel
+    def close_positions(model, work):
+        """Quasi-Newton on Phi(work.q) = 0; returns whether it holds. Rows are evaluated at the end."""
+        positions(model, work, work.q)
+        evaluate_rows(model, work)
+        size = worst(work.phi, model.nr)
+        work.tally[OPENED] = size
+        fresh = False
+        near = work.tally[CLOSENESS] < NEAR
+        for _ in range(MOST):
+            if size <= POSITION_TINY and not near:
+                return True
+            if near:  # a row's weak direction turns from step to step: only the matrix of this very state sees it
+                work.tally[VALID] = 0.0
+            if work.tally[VALID] == 0.0:
+                refactor(model, work)
+                fresh = True
+            step_for(model, work, work.phi)
+            for c in range(model.nv):
+                work.tau[c] = work.unknown[model.column_place[c]] if model.column_place[c] >= 0 else 0.0
+            retract(model, work.q, work.tau, work.q)
+            positions(model, work, work.q)
+            evaluate_rows(model, work)
+            work.tally[POSITION] = work.tally[POSITION] + 1.0
+            now = worst(work.phi, model.nr)
+            if not now < SLOW * size:
+                if now <= POSITION_GOOD:
+                    return True
+                if now != now or now > 1e3 * (size + 1.0):
+                    return False
+                if fresh and now > 0.9 * size and now < 1e-3:
+                    return False  # the exact matrix does not help: the rows contradict each other
+                work.tally[VALID] = 0.0
+            fresh = False
+            size = now
+        return size <= POSITION_GOOD
+
+    @kernel
+    def close_velocities(model, work):
+        """Quasi-Newton on Phi' = 0; returns whether it holds. Linear: with a fresh matrix only eps is left to take out."""
+        velocities(model, work, work.q, work.v)
+        evaluate_rows(model, work)
+        rounding = 1e-15 * worst(work.v, model.nv)
+        size = worst(work.rate, model.nr)
+        fresh = False
+        near = work.tally[CLOSENESS] < NEAR
+        if near:
+            work.tally[VALID] = 0.0
+        for _ in range(MOST):
+            if size <= VELOCITY_TINY + rounding and not near:
+                return True
+            if work.tally[VALID] == 0.0:
+                refactor(model, work)
+                fresh = True
+            step_for(model, work, work.rate)
+            for c in range(model.nv):
+                if model.column_place[c] >= 0:
+                    work.v[c] = work.v[c] + work.unknown[model.column_place[c]]
+            velocities(model, work, work.q, work.v)
+            evaluate_rows(model, work)
+            work.tally[VELOCITY] = work.tally[VELOCITY] + 1.0
+            now = worst(work.rate, model.nr)
+            if not now < SLOW * size:
+                if now <= VELOCITY_GOOD + 10.0 * rounding:
+                    return True
+                if now != now:
+                    return False
+                if not fresh:
+                    work.tally[VALID] = 0.0
+            size = now
+        return size <= VELOCITY_GOOD + 10.0 * rounding
+
+    @kernel
+    def close(model, work, t, q, v, tau, out):
+        """q, v <- the closed state nearest to them; out = the accelerations there, or NaN if the loops cannot be closed."""
+        for c in range(model.nv):
+            out[c] = 0.0
+        work.tally[FAILED] = 0.0
+        if work.tally[CAREFUL] != 0.0:
+            # a stage of a step is closed too, from farther away: with an old matrix the direction of its projection would
+            # depend on where that came from, and the method would lose an order
+            work.tally[VALID] = 0.0
+        closed = close_positions(model, work)
+        if not closed:
+            work.tally[FAILED] = 1.0
+        else:
+            closed = close_velocities(model, work)
+            if not closed:
+                work.tally[FAILED] = 2.0
+        if not closed:
+            for c in range(model.nv):
+                out[c] = NAN
+            return
+        for j in range(model.nq):
+            q[j] = work.q[j]
+        for c in range(model.nv):
+            v[c] = work.v[c]
+        force_signals(model, work, t, work.q, work.v)
+        apply_forces(model, work, tau)
+        composites(model, work)
+        for c in range(model.nv):
+            work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
+        coefficients(model, work)
+        finish(model, work)
+        for c in range(model.nv):
+            out[c] = work.acceleration[c]
+
+    return close

@@ -1,1 +1,0 @@
-"""Vehicles: roads (tires and templates will follow)."""

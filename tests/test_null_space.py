@@ -1,0 +1,196 @@
+"""Null-space methods against the projection: same motion, same forces; their identities; continuity; bad input."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import madi
+from madi.loops import null_space
+from madi.papers import rssr
+from madi.pipeline import prepare, run_solver
+from madi.verify import andrews, bricard, four_bars
+from tests.mechanisms import close_loops, random_tree
+from tests.test_loops import four_bar
+
+WAYS = list(null_space.WAYS)
+MECHANISMS = {
+    "rssr": (lambda: rssr.model(), 2.0),
+    "andrews": (lambda: andrews.model(), 0.03),
+    "bricard": (lambda: bricard.model(), 5.0),  # overconstrained
+    "four-bars": (lambda: four_bars.model(5), 2.0),  # through four singular positions
+}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_all_methods_give_one_motion_and_one_set_of_forces(name):
+    draw, duration = MECHANISMS[name]
+    found = madi.compare(draw(), duration, rtol=1e-10, atol=1e-12, repeats=1)
+    assert not found.failed
+    assert [row["method"] for row in found.table] == ["projection", *WAYS]
+    for row in found.table:
+        assert row["motion"] < 1e-6, row
+        assert row["forces"] < 1e-6, row  # Phi_q^T lam: unique where multipliers are not
+        assert row["drift"] < 1e-10, row
+    for way in WAYS:
+        assert float(found.runs[way].data["null_space_error"].max()) < 1e-10
+    if name != "bricard":  # multipliers themselves, where rows are independent
+        first = found.runs["projection"].data["multiplier"].values
+        for way in WAYS:
+            assert np.max(np.abs(found.runs[way].data["multiplier"].values - first)) < 1e-6 * np.max(np.abs(first))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_motion_prescribed_in_time(way):
+    """Phi_t: a driven cut joint (a row that depends on time), beside a driven joint of the tree."""
+    m = four_bar()
+    m.drive("C", lambda t: 0.2 * madi.sin(3 * t))  # the cut joint
+    runs = [madi.simulate(m, 1.0, rtol=1e-10, times=np.linspace(0, 1, 41), loops=loops) for loops in ("projection", way)]
+    assert np.max(np.abs(runs[0].data["position"].values - runs[1].data["position"].values)) < 1e-8
+    force = runs[0]["C.drive"]
+    assert np.max(np.abs(force - runs[1]["C.drive"])) < 1e-6 * np.ptp(force)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_identities_by_other_means(way):
+    """Range and null space in the kernel's scratch against NumPy and the Jacobian the system gives."""
+    m = rssr.model()
+    solver = prepare(m, 0.02, step=1e-3, loops=way, engine="plain")
+    run = run_solver(solver)
+    s, work = solver.system, solver.closer.work
+    J = s.constraint_jacobian(run.data["q"].values[-1])
+    place = s.layout.arrays.column_place
+    n = int(s.layout.arrays.nn)
+    inner = np.zeros((len(J), n))
+    inner[:, place[place >= 0]] = J[:, place >= 0]
+    rank = np.linalg.matrix_rank(inner)
+    N = work.null[: (n - rank) * n].reshape(n - rank, n)
+    assert np.max(np.abs(inner @ N.T)) < 1e-10
+    assert np.linalg.matrix_rank(N) == n - rank
+    if way == "pseudo-inverse":
+        work.tally[[null_space.WAY, null_space.RANK]] = null_space.WAYS[way], rank  # options of a run end with it
+        chosen = work.chosen[:rank].astype(int)
+        wanted = np.arange(1.0, rank + 1)
+        x = np.concatenate([wanted, np.zeros(n)])
+        null_space.into_range(s.layout.arrays, work, x)
+        np.testing.assert_allclose(x[:n], np.linalg.pinv(inner[chosen]) @ wanted, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(N @ N.T, np.eye(n - rank), atol=1e-6)
+
+
+@pytest.mark.parametrize("way", ["pseudo-inverse", "svd", "qr"])
+def test_directions_do_not_jump(way):
+    """Per step the directions turn as far as the mechanism does: halving the steps halves the turns (pseudo-inverse); those
+    chosen anew lie nearest to the old ones."""
+    m = rssr.model()
+    turns = [
+        madi.simulate(m, 2.0, step=step, method="rk4", loops=way).statistics["basis_jump"] for step in (4e-3, 2e-3, 1e-3)
+    ]
+    if way == "pseudo-inverse":
+        assert 1.6 < turns[0] / turns[1] < 2.4
+        assert 1.6 < turns[1] / turns[2] < 2.4
+    assert max(turns) < 0.5
+
+
+def test_each_chooses_anew_when_it_should():
+    done = {way: madi.simulate(andrews.model(), 0.03, rtol=1e-8, loops=way).statistics for way in WAYS}
+    assert done["pseudo-inverse"]["decompositions"] == 1  # P2: once, then only re-projected
+    assert done["svd"]["decompositions"] > 3  # K1 turns more than twice
+    assert all(stat["condition"] >= 1.0 for stat in done.values())
+    through = madi.simulate(four_bars.model(3), 2.0, rtol=1e-9, loops="partition").statistics
+    assert through["decompositions"] > 1  # a singular position needs other coordinates
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25, deadline=None)
+def test_accelerations_of_random_mechanisms(seed):
+    rng = np.random.default_rng(seed)
+    m = random_tree(rng, int(rng.integers(3, 7)), moving=bool(rng.integers(2)))
+    close_loops(m, rng, m.build().nv)
+    assume(not m.check())
+    s = m.build()
+    assume(s.frozen.rows and s.mobility(s.q0).freedoms > 0)
+    v = s.assemble(s.q0, rng.normal(size=s.nv)).v
+    expected = s.forward_dynamics(s.q0, v, engine="plain")
+    for way in WAYS:
+        engine = s.engine("plain")
+        engine.work.tally[:] = 0.0
+        engine.work.tally[null_space.WAY] = null_space.WAYS[way]
+        found = engine.evaluate("null-space", 0.0, s.q0, v, np.zeros(s.nv), s.nv)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * (1 + np.max(np.abs(expected))))
+        engine.work.tally[:] = 0.0
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (3, 5), (6, 6), (5, 12)])
+def test_dense_algebra(shape):
+    rng = np.random.default_rng(3)
+    m, n = shape
+    J = rng.normal(size=shape)
+
+    class Work:
+        dense, spare = J.reshape(-1).copy(), np.zeros(m * n)
+        null, product, reduced, basis = (np.zeros(n * n) for _ in range(4))
+        square, order, short = np.zeros(n * n), np.zeros(n), np.zeros(n)
+        correction = np.zeros(n + m)
+        tally = np.zeros(200)
+
+    for choose in (null_space.orthogonal_complement, null_space.singular_directions, null_space.unit_complement):
+        work = Work()
+        null_space.factor_rows(work, m, n)
+        choose(work, m, n)
+        N = work.null[: (n - m) * n].reshape(n - m, n)
+        assert np.max(np.abs(J @ N.T), initial=0.0) < 1e-12
+        np.testing.assert_allclose(N @ N.T, np.eye(n - m), atol=1e-12)
+    square = rng.normal(size=(n, n))
+    flat, order, x = square.reshape(-1).copy(), np.zeros(n), rng.normal(size=n)
+    null_space.lu(flat, n, order)
+    y = x.copy()
+    null_space.lu_solve(flat, n, order, y)
+    np.testing.assert_allclose(square @ y, x, atol=1e-10)
+    y = x.copy()
+    null_space.lu_solve_transposed(flat, n, order, y)
+    np.testing.assert_allclose(square.T @ y, x, atol=1e-10)
+    near = np.linalg.qr(square)[0] + 0.1 * rng.normal(size=(n, n))
+    A = near.reshape(-1).copy()
+    assert null_space.polar(A, np.zeros(n * n), n, np.zeros(n))
+    U, _, Vt = np.linalg.svd(near)
+    np.testing.assert_allclose(A.reshape(n, n), U @ Vt, atol=1e-10)
+
+
+def test_history_of_steps():
+    run = madi.simulate(four_bar(v0=3.0), 1.0, rtol=1e-7, max_step=0.01, loops="qr", history=True)
+    plain = madi.simulate(four_bar(v0=3.0), 1.0, rtol=1e-7, max_step=0.01, loops="qr")
+    steps = run.data["step_size"].values
+    assert len(steps) == run.statistics["steps"] == plain.statistics["steps"]
+    np.testing.assert_allclose(steps.sum(), 1.0)
+    assert steps.max() <= 0.01 * (1 + 1e-9)
+    assert (run.data["step_opening"] >= run.data["step_violation"] - 1e-13).all()
+    assert float(run.data["step_violation"].max()) < 1e-10
+    np.testing.assert_array_equal(run.data["q"].values, plain.data["q"].values)
+
+
+def test_compare_writes_table_and_figure(tmp_path):
+    found = madi.compare(four_bar(v0=3.0), 0.5, ["projection", "qr", "baumgarte", "cartesian"], rtol=1e-7, repeats=1)
+    text = str(found)
+    assert "baumgarte" in text
+    assert "opening" in text
+    rows = {row["method"]: row for row in found.table}
+    assert rows["baumgarte"]["drift"] > 100 * rows["qr"]["drift"]
+    assert rows["cartesian"]["motion"] < 1e-4
+    found.plot(tmp_path / "compare.png")
+    assert (tmp_path / "compare.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "call, told",
+    [
+        (lambda m: madi.compare(m, 1.0, ["projektion"]), "projektion"),
+        (lambda m: madi.compare(m, 1.0, loops="qr"), "loops"),
+        (lambda m: madi.compare(random_tree(np.random.default_rng(1), 2), 1.0), "no loops"),
+        (lambda m: madi.simulate(m, 1.0, loops="qr", engine="compiled"), "engine='jit'"),
+        (lambda m: madi.simulate(m, 1.0, loops="svd", method="newmark", step=0.01), "newmark"),
+        (lambda m: madi.simulate(m, 1.0, loops="svd", formulation="velocity-transform"), "recursive"),
+    ],
+)
+def test_what_cannot_be_compared_or_combined_is_told(call, told):
+    with pytest.raises(madi.InputError, match=told):
+        call(four_bar())
