@@ -26,6 +26,7 @@ from madi.kernel import (
 )
 from madi.model.model import Model
 from madi.road import Road, flat
+from madi.tir import Tir, read_tir
 
 __version__ = "0.1.0"
 
@@ -44,6 +45,7 @@ __all__ = [
     "Run",
     "RunError",
     "System",
+    "Tir",
     "TraceError",
     "acos",
     "asin",
@@ -62,6 +64,7 @@ __all__ = [
     "floor",
     "load_run",
     "log",
+    "read_tir",
     "realtime",
     "simulate",
     "simulate_many",

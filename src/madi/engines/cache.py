@@ -39,6 +39,7 @@ NOT_COMPILED = (
     "solver.py",
     "solver_cartesian.py",
     "system.py",
+    "tir.py",
 )  # folders and files that have no kernels, and that no generated code is made from; fmt: skip
 
 

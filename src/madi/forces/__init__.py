@@ -23,6 +23,8 @@ from madi.forces import (
     joint_torque,
     spring_damper,
     tire,
+    tire_magic,
+    tire_magic_relaxed,
     torsion_bar,
     track,
     wheel,
@@ -31,7 +33,8 @@ from madi.forces.kind import ForceKind
 
 MODULES: tuple[ModuleType, ...] = (
     spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
-    hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire, fiala, brush,
+    hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire, fiala, brush, tire_magic,
+    tire_magic_relaxed,
 )  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
 BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

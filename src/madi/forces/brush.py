@@ -31,4 +31,4 @@ def apply(model, work, e):
     share = where(carried, most * z * (3.0 - 3.0 * z + z * z) / size, 0.0)
     rest = 1.0 - z
     trail = p[s + PATCH] / 3.0 * rest * rest * rest / (1.0 - z + z * z / 3.0)
-    push(model, work, e, normal, share * fl, share * fs, -trail * share * fs)
+    push(model, work, e, normal, share * fl, share * fs, 0.0, 0.0, -trail * share * fs)

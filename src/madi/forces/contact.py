@@ -1,5 +1,5 @@
 """What all tires share: contact with the road, slip, and where their forces go. A tire law is a file of its own that turns
-load and slip into forces (tire.py, fiala.py, brush.py).
+load and slip into forces (tire.py, fiala.py, brush.py, tire_magic.py).
 
 Contact. With the road's height h and slope h' as the wheel feels them (forces/wheel.py), deflection d = h + r - z and its
 rate d' = h' x' - z':  f = k d + c d', zero when the wheel is off the road or when the damper would pull; over the first
@@ -92,8 +92,9 @@ def touch(model, work, e):
 
 
 @kernel
-def push(model, work, e, normal, fl, fs, mz):
-    """Forces along and across the road and a moment about its normal, beside the normal's own, onto the wheel."""
+def push(model, work, e, normal, fl, fs, ml, ms, mz):
+    """Forces along and across the road and moments about both and about its normal, beside the normal's own force, onto
+    the wheel."""
     i, s = model.force_a[e], model.force_at[e]
     p, k = model.parameter, work.contact
     radius, low = p[s + RADIUS], p[s + LOW_SPEED] / p[s + RADIUS]
@@ -104,9 +105,9 @@ def push(model, work, e, normal, fl, fs, mz):
     f0, f1, f2 = fl * k[WAY] + fs * k[SIDE], fl * k[WAY + 1] + fs * k[SIDE + 1], fl * k[WAY + 2] + fs * k[SIDE + 2]
     turn = w0 * e0 + w1 * e1 + w2 * e2
     drag = -p[s + ROLLING] * normal * radius * turn / sqrt(turn * turn + low * low)
-    t0 = a1 * f2 - a2 * f1 + drag * e0 + mz * k[NORMAL]
-    t1 = a2 * f0 - a0 * f2 + drag * e1 + mz * k[NORMAL + 1]
-    t2 = a0 * f1 - a1 * f0 + drag * e2 + mz * k[NORMAL + 2]
+    t0 = a1 * f2 - a2 * f1 + drag * e0 + ml * k[WAY] + ms * k[SIDE] + mz * k[NORMAL]
+    t1 = a2 * f0 - a0 * f2 + drag * e1 + ml * k[WAY + 1] + ms * k[SIDE + 1] + mz * k[NORMAL + 1]
+    t2 = a0 * f1 - a1 * f0 + drag * e2 + ml * k[WAY + 2] + ms * k[SIDE + 2] + mz * k[NORMAL + 2]
     load, elastic = k[LOAD], k[ELASTIC]
     f0, f1, f2 = f0 + load * k[GRADIENT], f1 + load * k[GRADIENT + 1], f2 + load * k[GRADIENT + 2]
     power = f0 * u0 + f1 * u1 + f2 * u2 + t0 * w0 + t1 * w1 + t2 * w2

@@ -39,4 +39,4 @@ def apply(model, work, e):
     cube = rest * rest * rest
     fs = where(carried, copysign(safe * (1.0 - cube), across), 0.0)
     mz = where(carried, copysign(safe * p[s + PATCH] * (1.0 - rest) * cube, across), 0.0)
-    push(model, work, e, normal, fl, fs, -mz)
+    push(model, work, e, normal, fl, fs, 0.0, 0.0, -mz)

@@ -27,4 +27,4 @@ def apply(model, work, e):
     square = circle * circle + fl * fl + fs * fs
     nothing = square < 1e-200
     short = where(nothing, 0.0, circle / sqrt(where(nothing, 1.0, square)))
-    push(model, work, e, normal, short * fl, short * fs, 0.0)
+    push(model, work, e, normal, short * fl, short * fs, 0.0, 0.0, 0.0)

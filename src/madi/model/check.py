@@ -284,14 +284,14 @@ def _forces(model: Model) -> Iterator[Finding]:
 
 TWO_POINTS = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic", "track")
 LISTS = {"axis": (3,), "radii": (2,)}  # parameters that are lists of so many numbers
-MAY_BE_NONE = ("free_length", "length", "axis")
+MAY_BE_NONE = ("free_length", "length", "axis", "pressure")
 
 
 def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
     """The parameters of a force element, one by one."""
     for what, value in force.parameters.items():
         missing = value is None and what in MAY_BE_NONE and (force.kind == "bushing" or what != "axis")
-        if what == "smooth" or missing:
+        if what in ("smooth", "tir", "mirrored") or missing:
             continue
         if what == "road":
             if not isinstance(value, Road):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from madi.errors import Finding, InputError
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Drive, Force, Joint
 from madi.road import Road
+from madi.tir import Tir, read_tir
 
 if TYPE_CHECKING:
     from madi.system import System
@@ -197,6 +201,40 @@ class Model:
             sliding_friction=friction if sliding_friction is None else sliding_friction,
             road=Road() if road is None else road,
         )  # fmt: skip
+
+    def magic_tire(self, name: str, body: Any, at: Vector, axis: Vector, tir: Tir | str | Path, road: Road | None = None,
+                   relaxation: bool = False, side: str | None = None, pressure: float | None = None,
+                   damping: float | None = None, low_speed: float | None = None, places: int = 1) -> Force:  # fmt: skip
+        """A tire by Pacejka's Magic Formula, its numbers from a `.tir` file (a path, or what madi.read_tir gave): 5.2, 6.1,
+        6.2. `at`: its centre; `axis`: what it spins about, to the left when it rolls forward. `relaxation`: slips lag behind
+        (two speeds more, of a body called NAME_lag). `side`: where it is mounted, "left" or "right"; a tire measured on the
+        other side is mirrored. `pressure` (Pa), `damping` (N s/m), `low_speed` (m/s): in place of the file's."""
+        tir = tir if isinstance(tir, Tir) else read_tir(tir)
+        if side not in (None, "left", "right"):
+            raise InputError(f"tire {name!r}: side={side!r}: write 'left' or 'right'")
+        kind, lag = "tire_magic", None
+        if relaxation:
+            from madi.forces.magic_formula import refuse_without_relaxation
+
+            refuse_without_relaxation(tir)
+            kind, lag = "tire_magic_relaxed", self._lag(f"{name}_lag")
+        return self._force(
+            kind, name, body, lag, at=(at,), axis=axis, radius=tir.radius, places=places,
+            stiffness=tir["VERTICAL_STIFFNESS"] * tir.get("LCZ", 1.0),
+            damping=tir.get("VERTICAL_DAMPING") if damping is None else damping, slip_stiffness=0.0, cornering_stiffness=0.0,
+            friction=0.0, low_speed=(tir.get("VXLOW", 1.0) or 1.0) if low_speed is None else low_speed,
+            rolling_resistance=0.0, sliding_friction=0.0, patch=0.0, tir=tir, pressure=pressure,
+            mirrored=bool(side and tir.side and side != tir.side), road=Road() if road is None else road,
+        )  # fmt: skip
+
+    def _lag(self, name: str) -> Body:
+        """Two first-order states: speeds of a unit mass and a unit inertia on an axis gravity does not act along."""
+        given = np.asarray(self.gravity, dtype=object).reshape(-1)
+        vertical = len(given) == 3 and not given[0] and not given[1]
+        body = self.body(name, 1.0, inertia=(1.0, 1.0, 1.0))
+        axis = (1.0, 0.0, 0.0) if vertical else (-given[1], given[0], 0.0) if len(given) == 3 else given
+        self.cylindrical(name, self.ground, body, at=(0.0, 0.0, 0.0), axis=axis)
+        return body
 
     def track(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], radii: tuple[float, float], tension: float,
               stiffness: float = 0.0, length: float | None = None, support: float = 0.0, support_damping: float = 0.0,

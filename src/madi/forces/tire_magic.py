@@ -1,0 +1,70 @@
+"""Tire by the Magic Formula, steady state. Contact: contact.py; the formula: magic_formula.py; its numbers: a .tir file.
+
+Slip along refers to the effective rolling radius, kappa = (w Re - V_x) / V; slip angle and camber are those of the contact:
+tan(alpha) = V_y / V, sin(gamma) = e . n. Below the low speed V does not fall with the wheel's (contact.py), and what changes
+its sign with the direction of travel (trail, rolling moment) passes smoothly through zero. A tire measured on the other
+side of the car is mirrored: alpha, gamma, Fy, Mx, Mz change sign.
+
+References: as in magic_formula.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from madi.forces import contact
+from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, PARAMETERS, ROAD, SPEED, SPIN, WAY, push, touch
+from madi.forces.kind import ForceKind
+from madi.forces.magic_formula import SIDE, fold, magic, rolling_radius
+from madi.kernel import asin, atan, fabs, kernel, sqrt, where
+from madi.road import HEAD, WIDTH
+
+KIND = ForceKind(
+    "tire_magic", code=15, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=1,
+    positive=("low_speed",),
+)  # fmt: skip
+UPRIGHT = 0.999  # |sin(gamma)| at most: beyond, the wheel lies on its side
+
+
+@kernel
+def coefficients_at(p, s):
+    """Where the folded coefficients begin: behind the road."""
+    return s + ROAD + HEAD + WIDTH * int(p[s + ROAD + 7])
+
+
+@kernel
+def posture(model, work, e, normal):
+    """(speed of the centre along, its size with the floor, speed of the slip along, camber) of the wheel in work.contact."""
+    p, s = model.parameter, model.force_at[e]
+    k, low = work.contact, p[s + LOW_SPEED]
+    pace = k[SPEED] * k[WAY] + k[SPEED + 1] * k[WAY + 1] + k[SPEED + 2] * k[WAY + 2]
+    turn = k[SPIN] * k[AXIS] + k[SPIN + 1] * k[AXIS + 1] + k[SPIN + 2] * k[AXIS + 2]
+    lean = k[AXIS] * k[NORMAL] + k[AXIS + 1] * k[NORMAL + 1] + k[AXIS + 2] * k[NORMAL + 2]
+    lean = where(lean > UPRIGHT, UPRIGHT, where(lean < -UPRIGHT, -UPRIGHT, lean))
+    speed = sqrt(pace * pace + low * low)
+    return pace, speed, pace - turn * rolling_radius(p, coefficients_at(p, s), normal), asin(lean)
+
+
+@kernel
+def press(model, work, e, normal, kappa, tangent, pace, speed, gamma):
+    """The formula's forces and moments onto the wheel."""
+    p, s = model.parameter, model.force_at[e]
+    c = coefficients_at(p, s)
+    side = p[c + SIDE]
+    slide = fabs(pace) * sqrt(kappa * kappa + tangent * tangent + 1e-300)
+    fx, fy, mx, my, mz = magic(p, c, normal, kappa, side * atan(tangent), side * gamma, pace / speed, pace, slide)
+    push(model, work, e, normal, fx, side * fy, side * mx, my, side * mz)
+
+
+@kernel
+def apply(model, work, e):
+    """Contact and slip forces on the wheel."""
+    normal, _, across = touch(model, work, e)
+    pace, speed, slip, gamma = posture(model, work, e, normal)
+    press(model, work, e, normal, -slip / speed, -across, pace, speed, gamma)
+
+
+def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
+    """As other tires, then the coefficients."""
+    given = force.parameters
+    return [*contact.pack(force, points, bodies), *map(float, fold(given["tir"], given["pressure"], given["mirrored"]))]

@@ -1,0 +1,59 @@
+"""Tire by the Magic Formula with first-order relaxation of both slips. Steady state: tire_magic.py.
+
+The contact patch lags behind the wheel by u along and w across:
+
+    u' = -V_sx - |V_x| u / sigma_x,   kappa = u / sigma_x,      w' = V_y - |V_x| w / sigma_y,   tan(alpha) = w / sigma_y,
+
+so that at standstill the tire is a spring, and slip never divides by a speed; near standstill a damper acts beside it.
+u and w are the speeds of a unit mass on a slide and of a unit inertia on an axis (one body on a cylindrical joint,
+`Model.magic_tire` draws it): so all integrators and formulations step them like any other speed. They do not grow beyond a
+slip at which the tire slides anyway; in the air they decay.
+
+References: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), eqs. 7.7, 7.9, 8.128; the limits and the decay are ours.
+"""
+
+from __future__ import annotations
+
+from madi.forces.contact import LOW_SPEED, PARAMETERS, touch
+from madi.forces.kind import ForceKind
+from madi.forces.magic_formula import relaxation_lengths
+from madi.forces.tire_magic import coefficients_at, pack, posture, press
+from madi.kernel import fabs, kernel, where
+
+__all__ = ["KIND", "apply", "pack"]
+KIND = ForceKind(
+    "tire_magic_relaxed", code=16, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=2,
+    positive=("low_speed",),
+)  # fmt: skip
+MOST_ALONG, MOST_ACROSS = 2.0, 10.0  # slips beyond which the patch no longer lags
+FADE = 0.05  # s: how fast it comes back in the air
+DAMPING = 0.01  # s: the damper at standstill, per relaxation length
+
+
+@kernel
+def lag(state, rate, most, carried):
+    """Rate of a lag: stopped where it would grow beyond `most`, a decay in the air."""
+    rate = where(fabs(state) > most, where(state * rate > 0.0, 0.0, rate), rate)
+    return where(carried, rate, -state / FADE)
+
+
+@kernel
+def apply(model, work, e):
+    """Contact and slip forces on the wheel; rates of the lags."""
+    p, s = model.parameter, model.force_at[e]
+    low, column = p[s + LOW_SPEED], model.v_at[model.force_b[e]]
+    normal, _, across = touch(model, work, e)
+    pace, speed, slip, gamma = posture(model, work, e, normal)
+    aside = -across * speed
+    along_length, across_length = relaxation_lengths(p, coefficients_at(p, s), normal, gamma)
+    u, w = work.v[column], work.v[column + 1]
+    du = lag(u, -slip - fabs(pace) * u / along_length, MOST_ALONG * along_length, normal > 0.0)
+    dw = lag(w, aside - fabs(pace) * w / across_length, MOST_ACROSS * across_length, normal > 0.0)
+    damping = DAMPING * low * low / (speed * speed)
+    kappa, tangent = (u - damping * slip) / along_length, (w + damping * aside) / across_length
+    press(model, work, e, normal, kappa, tangent, pace, speed, gamma)
+    work.tau[column] = work.tau[column] + du
+    work.tau[column + 1] = work.tau[column + 1] + dw
+    gained = u * du + w * dw
+    work.force[e, 2] = work.force[e, 2] + gained
+    work.force[e, 3] = work.force[e, 3] - gained
