@@ -131,12 +131,18 @@ def test_dense_algebra(shape):
         null, product, reduced, basis = (np.zeros(n * n) for _ in range(4))
         square, order, short = np.zeros(n * n), np.zeros(n), np.zeros(n)
         correction = np.zeros(n + m)
-        tally = np.zeros(200)
+        tally, chosen, jacobian = np.zeros(200), np.arange(m, dtype=float), J.reshape(-1).copy()
 
-    for choose in (null_space.orthogonal_complement, null_space.singular_directions, null_space.unit_complement):
+    class Model:
+        row_first, j_column, column_place = np.arange(0, m * n + 1, n), np.tile(np.arange(n), m), np.arange(n)
+
+    for choose in (null_space.orthogonal_complement, null_space.singular_directions, None):
         work = Work()
-        null_space.factor_rows(work, m, n)
-        choose(work, m, n)
+        null_space.factor_rows(Model(), work, m, n)
+        if choose is None:
+            null_space.unit_complement(Model(), work, m, n)
+        else:
+            choose(work, m, n)
         N = work.null[: (n - m) * n].reshape(n - m, n)
         assert np.max(np.abs(J @ N.T), initial=0.0) < 1e-12
         np.testing.assert_allclose(N @ N.T, np.eye(n - m), atol=1e-12)

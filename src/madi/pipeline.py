@@ -28,6 +28,7 @@ LOOPS = ("projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", 
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
 NEWTON_TOLERANCE = 1e-10  # of speeds, against the largest
 HALVE = 10  # times a step is halved before a run is given up
+LONG = 40_000  # instructions of a system Jacobian that is not made into C unless asked for
 PAYS_AFTER = 2_000_000  # evaluations times degrees of freedom after which compiling C for the model is worth the wait
 
 
@@ -346,6 +347,8 @@ def _engine(system: System, name: str, formulation: str, span: float, step: floa
         pieces += ["residual", "interpreter"]
     if all(library_path(system.drawn, name, (), system.parameters).exists() for name in names):
         return "compiled"
+    if method.implicit and system.residual_blocks[1] is not None and system.residual_blocks[1].n_instructions() > LONG:
+        return "jit"  # gcc would take minutes
     size = system.nv * 4 * span / step if step else 0.0  # an adaptive run may be short: nobody knows beforehand
     sooner = system.nv <= 20 and not all(map(is_made, pieces))
     return "compiled" if sooner or (size > PAYS_AFTER and system.nv <= 60) else "jit"

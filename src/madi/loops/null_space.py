@@ -20,7 +20,7 @@ pivoting, all made dimensionless by masses); their multipliers are zero. Numbers
 
 from __future__ import annotations
 
-from madi.kernel import kernel, sqrt
+from madi.kernel import inline, kernel, sqrt
 from madi.loops.closing import NAN, closing
 from madi.loops.kkt import (
     BASIS,
@@ -294,14 +294,14 @@ def singular_directions(work, m, n):
 
 
 @kernel
-def unit_complement(work, m, n):
+def unit_complement(model, work, m, n):
     """work.null: P2's first pick, independent columns of the projector 1 - I_R J: the longest, what is left of the others
     the longest again, made orthonormal on the way."""
     P, left = work.product, work.correction
     for c in range(n):
         for j in range(n):
             P[c * n + j] = 1.0 if c == j else 0.0
-        project(work, m, n, P, c * n)
+        project(model, work, m, P, c * n)
     for i in range(n - m):
         best = 0
         for c in range(n):
@@ -389,8 +389,8 @@ def decompose(model, work):
     elif way == SVD:
         singular_directions(work, m, n)
     elif not keep:
-        factor_rows(work, m, n)
-        unit_complement(work, m, n)
+        factor_rows(model, work, m, n)
+        unit_complement(model, work, m, n)
     if keep and way in (QR, SVD):
         keep = turn_to_old(work, m, n)
     if not (keep and way == PSEUDO_INVERSE):
@@ -413,16 +413,31 @@ def take_basis(work, m, n):
 # ---- range and null space -----------------------------------------------------------------------------------------------
 
 
+@inline
+def row_times(model, work, i, a, at):
+    """The chosen row i of J times n numbers from a[at] on; rows are sparse."""
+    r, x = int(work.chosen[i]), 0.0
+    for j in range(model.row_first[r], model.row_first[r + 1]):
+        x += work.jacobian[j] * a[at + model.column_place[model.j_column[j]]]
+    return x
+
+
+@inline
+def add_row(model, work, i, factor, a, at):
+    """a[at:] + factor times the chosen row i of J."""
+    r = int(work.chosen[i])
+    for j in range(model.row_first[r], model.row_first[r + 1]):
+        c = at + model.column_place[model.j_column[j]]
+        a[c] = a[c] + factor * work.jacobian[j]
+
+
 @kernel
-def factor_rows(work, m, n):
-    """J J^T, factored, into work.square; condition number of J by its pivots."""
-    J, G = work.dense, work.square
+def factor_rows(model, work, m, n):
+    """J J^T, factored, into work.square; returns the condition number of J, by its pivots."""
+    G = work.square
     for i in range(m):
         for j in range(i + 1):
-            x = 0.0
-            for c in range(n):
-                x += J[i * n + c] * J[j * n + c]
-            G[i * m + j] = x
+            G[i * m + j] = row_times(model, work, j, work.dense, i * n)
     low, high = cholesky(G, m)
     return high / low if m > 0 else 1.0
 
@@ -433,7 +448,7 @@ def factor(model, work):
     tally = work.tally
     n, m = model.nn, int(tally[RANK])
     if tally[WAY] == PSEUDO_INVERSE:
-        condition = factor_rows(work, m, n)
+        condition = factor_rows(model, work, m, n)
     else:
         E = work.square
         for j in range(m * n):
@@ -452,14 +467,14 @@ def into_range(model, work, x):
     """x <- I_R x: m numbers become n."""
     n, m = model.nn, int(work.tally[RANK])
     if work.tally[WAY] == PSEUDO_INVERSE:
-        y, J = work.short, work.dense
+        y = work.short
         cholesky_solve(work.square, m, x)
         for i in range(m):
             y[i] = x[i]
         for c in range(n):
             x[c] = 0.0
-            for i in range(m):
-                x[c] = x[c] + J[i * n + c] * y[i]
+        for i in range(m):
+            add_row(model, work, i, y[i], x, 0)
     else:
         for c in range(m, n):
             x[c] = 0.0
@@ -471,11 +486,9 @@ def out_of_range(model, work, x):
     """x <- I_R^T x: n numbers become m."""
     n, m = model.nn, int(work.tally[RANK])
     if work.tally[WAY] == PSEUDO_INVERSE:
-        y, J = work.short, work.dense
+        y = work.short
         for i in range(m):
-            y[i] = 0.0
-            for c in range(n):
-                y[i] = y[i] + J[i * n + c] * x[c]
+            y[i] = row_times(model, work, i, x, 0)
         cholesky_solve(work.square, m, y)
         for i in range(m):
             x[i] = y[i]
@@ -484,17 +497,14 @@ def out_of_range(model, work, x):
 
 
 @kernel
-def project(work, m, n, a, at):
-    """a[at:at + n] <- (1 - I_R J) of itself, J J^T factored in work.square."""
-    y, J = work.short, work.dense
+def project(model, work, m, a, at):
+    """a[at:] <- (1 - I_R J) of itself, J J^T factored in work.square."""
+    y = work.short
     for i in range(m):
-        y[i] = 0.0
-        for c in range(n):
-            y[i] = y[i] + J[i * n + c] * a[at + c]
+        y[i] = row_times(model, work, i, a, at)
     cholesky_solve(work.square, m, y)
     for i in range(m):
-        for c in range(n):
-            a[at + c] = a[at + c] - J[i * n + c] * y[i]
+        add_row(model, work, i, -y[i], a, at)
 
 
 @kernel
@@ -506,7 +516,7 @@ def null_directions(model, work):
         if work.tally[WAY] == PSEUDO_INVERSE:
             for c in range(n):
                 N[i * n + c] = work.basis[i * n + c]
-            project(work, m, n, N, i * n)
+            project(model, work, m, N, i * n)
         else:
             for c in range(n):
                 x[c] = 1.0 if c == m + i else 0.0

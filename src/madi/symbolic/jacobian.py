@@ -18,7 +18,7 @@ from madi.topology.layout import Layout
 from madi.topology.parameters import Parameters
 
 BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")  # dR by qdd, by qd, by q, by lam; Phi_q = dPhi' by qd, dPhi' by q
-LARGEST = 400_000  # operations of R times columns: beyond, the trace is not worth its time
+LARGEST = 1_500_000  # operations of R times columns: beyond, the trace (some 5 s) is not worth its time
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,24 @@
+"""Vehicles from hard points: suspensions, steering, wheels, manoeuvres, a rig for kinematics and compliance."""
+
+from madi.tir import Tir, read_tir
+from madi.vehicle.car import Axle, Car, Corner, Start
+from madi.vehicle.manoeuvres import double_lane_change, sine, step
+from madi.vehicle.points import read_points
+from madi.vehicle.rig import Kinematics, kinematics
+from madi.vehicle.steering import Rack
+
+__all__ = [
+    "Axle",
+    "Car",
+    "Corner",
+    "Kinematics",
+    "Rack",
+    "Start",
+    "Tir",
+    "double_lane_change",
+    "kinematics",
+    "read_points",
+    "read_tir",
+    "sine",
+    "step",
+]

@@ -1,0 +1,238 @@
+"""Manoeuvres: settling, holding a speed, steering by a function of time or along a path, braking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.equilibrium import statics
+from madi.errors import InputError, RunError
+from madi.kernel import atan2, cos, sin, tanh, where
+from madi.pipeline import simulate
+from madi.spatial.rotation import as_rotation
+from madi.vehicle.parts import Axle
+
+if TYPE_CHECKING:
+    from madi.system import System
+    from madi.vehicle.car import Car, Start
+    from madi.vehicle.steering import Rack
+
+WATCHED = np.arange(0.0, 60.0, 0.01)  # s: when a steering function is compared with the rack's travel
+SERVO = (3e5, 6e3)  # N/m, N s/m: how stiffly a driver holds the rack
+
+
+# ---- shapes in time and along the way -----------------------------------------------------------------------------------
+
+
+def smooth(u: Any) -> Any:
+    """From 0 (u <= 0) to 1 (u >= 1), with two continuous derivatives."""
+    u = where(u > 0.0, where(u < 1.0, u, 1.0), 0.0)
+    return u * u * u * (10.0 - 15.0 * u + 6.0 * u * u)
+
+
+def sine(amplitude: float, start: float, end: float, cycles: float = 1.0, ramp: float | None = None) -> Callable[[Any], Any]:
+    """`cycles` waves from `start` to `end` s. They fade in and out within `ramp` s (default: a tenth of the whole): a driven
+    joint's speed must not jump."""
+    length = _later(start, end, "sine")
+    turn = 2 * np.pi * cycles / length
+    fade = 0.1 * length if ramp is None else float(ramp)
+
+    def function(t: Any) -> Any:
+        return amplitude * sin(turn * (t - start)) * smooth((t - start) / fade) * smooth((end - t) / fade)
+
+    return function
+
+
+def step(amplitude: float, start: float, rise: float = 0.1) -> Callable[[Any], Any]:
+    """From 0 to `amplitude`, risen after `rise` s."""
+    _later(0.0, rise, "step")
+    return lambda t: amplitude * smooth((t - start) / rise)
+
+
+def double_lane_change(start: float = 0.0, offset: float = 3.5, out: float = 30.0, back: float = 25.0, lane: float = 25.0,
+                       entry: float = 15.0) -> Callable[[Any], Any]:  # fmt: skip
+    """The middle of ISO 3888-1's track, y(x): `entry` m straight, `out` m to a lane `offset` m to the left, `lane` m along
+    it, `back` m home."""
+    first = start + entry
+    second = first + out + lane
+    return lambda x: offset * (smooth((x - first) / out) - smooth((x - second) / back))
+
+
+def _later(start: float, end: float, what: str) -> float:
+    if not end > start:
+        raise InputError(f"{what}: its end ({end!r}) must be after its start ({start!r})")
+    return float(end - start)
+
+
+# ---- the driver ---------------------------------------------------------------------------------------------------------
+
+
+def _rack(car: Car, name: str | None) -> Rack:
+    if not car.racks:
+        raise InputError(f"car {car.name!r} has no rack to steer with: car.rack(...)")
+    if name is not None and name not in car.racks:
+        raise InputError(f"car {car.name!r}: there is no rack {name!r}; there are: {', '.join(car.racks)}")
+    return car.racks[name or next(iter(car.racks))]
+
+
+def steer(car: Car, function: Callable[[Any], Any], rack: str | None) -> None:
+    """Drive the rack; where it would leave its travel is told."""
+    chosen = _rack(car, rack)
+    if not callable(function):
+        raise InputError(f"steer: give a function of time, such as vehicle.sine(0.01, 4, 8), not {function!r}")
+    way = np.array([float(function(float(t))) for t in WATCHED])
+    beyond = np.flatnonzero(~(np.abs(way) <= chosen.travel))
+    if len(beyond):
+        raise InputError(
+            f"steer: at {WATCHED[beyond[0]]:g} s the rack {chosen.name!r} would be at {way[beyond[0]]:.4g} m; its travel is "
+            f"{chosen.travel:g} m each way"
+        )
+    _release(car, chosen)
+    car.model.drive(chosen.name, function)
+
+
+def _release(car: Car, rack: Rack) -> None:
+    """Neither held nor driven any more."""
+    car.model.drives = [drive for drive in car.model.drives if drive.coordinate != rack.name]
+    car.model.forces = [force for force in car.model.forces if force.name != f"{rack.name}_driver"]
+
+
+def _driven_wheels(car: Car, axle: Axle | str | None) -> list[Any]:
+    axles = list(car.axles.values()) if axle is None else [car._axle(axle)]
+    corners = [corner for one in axles for corner in one.corners.values() if corner.wheel]
+    if not corners:
+        raise InputError(f"car {car.name!r} has no wheels there: car.wheels(...)")
+    return corners
+
+
+def _base(car: Car) -> tuple[System, int, int]:
+    """The system as it is, and where the chassis' coordinates and speeds begin."""
+    system = car.model.build()
+    return system, system.q_slice("chassis").start, system.v_slice("chassis").start
+
+
+def _control(car: Car, name: str, joint: str, function: Callable[..., Any]) -> None:
+    car.model.forces = [force for force in car.model.forces if force.name != name]
+    car.model.joint_torque(name, joint, function)
+    car.controls.append(name)
+
+
+def hold_speed(car: Car, speed: float, axle: Axle | str | None, gain: float) -> None:
+    """Torque on the wheels, in proportion to what is missing; it acts between wheel and carrier."""
+    corners = _driven_wheels(car, axle)
+    _, _, at = _base(car)
+    for corner in corners:
+        _control(car, f"{corner.wheel}_drive", corner.spin, _missing(gain * corner.radius / len(corners), speed, at))
+
+
+def _missing(gain: float, speed: float, at: int) -> Callable[..., Any]:
+    return lambda t, q, v: gain * (speed - v[at])
+
+
+def _against(torque: float, start: float, rise: float, at: int) -> Callable[..., Any]:
+    return lambda t, q, v: -torque * smooth((t - start) / rise) * tanh(v[at])
+
+
+def brake(car: Car, torque: float, start: float, rise: float, front: float) -> None:
+    """Torque against the wheels' turning; near standstill it fades, and nothing rolls backwards."""
+    system, _, _ = _base(car)
+    axles = list(car.axles.values())
+    shares = [front, 1.0 - front] if len(axles) == 2 else [1.0 / len(axles)] * len(axles)
+    for axle, share in zip(axles, shares, strict=True):
+        for corner in axle.corners.values():
+            at = system.v_slice(corner.spin).start
+            _control(car, f"{corner.wheel}_brake", corner.spin, _against(0.5 * share * torque, start, rise, at))
+
+
+def follow(
+    car: Car, path: Callable[[Any], Any], speed: float, rack: str | None, preview: float = 0.7, gain: float = 0.012
+) -> None:
+    """Steer towards the path's point `preview` s ahead: rack = gain (m per m) times how far aside it lies of where the car
+    heads. The rack is moved by a stiff servo, within its travel."""
+    chosen = _rack(car, rack)
+    _release(car, chosen)
+    system, at, _ = _base(car)
+    place, rate = system.q_slice(chosen.name).start, system.v_slice(chosen.name).start
+    far, most = preview * speed, chosen.travel
+    stiffness, damping = SERVO
+    left = _toward_left(car, chosen)
+
+    def servo(t: Any, q: Any, v: Any) -> Any:
+        w, x, y, z = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
+        yaw = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        wanted = gain * (path(q[at] + far * cos(yaw)) - q[at + 1] - far * sin(yaw))
+        wanted = where(wanted > most, most, where(wanted < -most, -most, wanted))
+        return stiffness * (left * wanted - q[place]) - damping * v[rate]
+
+    _control(car, f"{chosen.name}_driver", chosen.name, servo)
+
+
+def _toward_left(car: Car, rack: Rack) -> float:
+    """Which way the rack moves to steer to the left: to the left where its rods are ahead of the axle, else to the right."""
+    corner = car.axles[rack.axle].corners["left"]
+    outer = next(joint for joint in car.model.joints if joint.name == f"{rack.name}_left_rod_outer")
+    return 1.0 if np.asarray(outer.at)[0] > corner.centre[0] else -1.0
+
+
+# ---- rest ---------------------------------------------------------------------------------------------------------------
+
+
+def settle(car: Car, speed: float, way: str, duration: float) -> Start:
+    """See `Car.settle`."""
+    from madi.vehicle.car import Start
+
+    if way not in ("statics", "time"):
+        raise InputError(f"settle: way={way!r}: choose 'statics' or 'time'")
+    quiet = car.uncontrolled()
+    system = quiet.build()
+    if way == "statics":
+        q = statics(system).q
+    else:
+        run = simulate(quiet, duration, rtol=1e-6, times=[duration])
+        q = run.data["q"].values[-1]
+    v = np.zeros(system.nv)
+    heading = as_rotation(q[system.q_slice("chassis")][3:], "chassis")
+    v[system.v_slice("chassis")][:3] = heading.T @ np.array([speed, 0.0, 0.0])
+    for corner in _wheeled(car):
+        v[system.v_slice(corner.spin)] = speed / rolling_radius(system, q, corner)
+    return Start(q, v)
+
+
+def _wheeled(car: Car) -> list[Any]:
+    return [corner for axle in car.axles.values() for corner in axle.corners.values() if corner.wheel]
+
+
+def rolling_radius(system: System, q: np.ndarray, corner: Any) -> float:
+    """At which a free wheel of `corner` rolls, pressed as it is at q."""
+    tire = next((force for force in system.model.forces if force.name == corner.tire), None)
+    if tire is None:
+        return corner.radius or 0.3
+    load = system.powers(q, np.zeros(system.nv), engine="plain")[corner.tire]["value"]
+    if tire.kind.startswith("tire_magic"):
+        from madi.forces.magic_formula import fold, rolling_radius as effective
+
+        return float(effective(fold(tire.parameters["tir"], tire.parameters["pressure"]), 0, load))
+    return float(corner.radius - load / tire.parameters["stiffness"])
+
+
+def trim(car: Car, height: float) -> None:
+    """Change free lengths until every spring is as long at rest as drawn (longer by `height`)."""
+    names = [name for axle in car.axles.values() for corner in axle.corners.values() for name in corner.springs]
+    springs = [force for force in car.model.forces if force.name in names]
+    for _ in range(20):
+        quiet = car.uncontrolled()
+        system = quiet.build()
+        rest = statics(system)
+        powers = system.powers(rest.q, rest.v, engine="plain")
+        worst = 0.0
+        for spring in springs:
+            stiffness, free = spring.parameters["stiffness"], spring.parameters["free_length"]
+            drawn = float(np.linalg.norm(np.subtract(*spring.at))) + height
+            length = free + powers[spring.name]["value"] / stiffness
+            spring.parameters["free_length"] = free + drawn - length
+            worst = max(worst, abs(drawn - length))
+        if worst < 1e-5:
+            return
+    raise RunError(f"car {car.name!r}: its springs cannot hold it in its design position ({worst:.3g} m off)")

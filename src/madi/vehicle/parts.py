@@ -1,0 +1,84 @@
+"""What building blocks share: axles and their corners, parts with an inertia of their own or a rod's, sides."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import InputError
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+SIDES = ("left", "right")
+THICK = 0.03  # m: radius of gyration of a link about its own axis, unless its inertia is given
+
+
+@dataclass
+class Corner:
+    """One wheel's place: the body that carries it, its centre, what was drawn there."""
+
+    side: str
+    carrier: str
+    centre: np.ndarray
+    springs: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)  # joints whose loads a rig reports
+    knuckle: str = ""  # the body that is steered
+    kingpin: tuple[Any, Any] | None = None  # two points of the axis it is steered about
+    wheel: str = ""
+    spin: str = ""
+    tire: str = ""
+    axis: Any = (0.0, 1.0, 0.0)
+    radius: float = 0.0
+    arm: str = ""  # what an anti-roll bar's link is hung on
+
+
+@dataclass
+class Axle:
+    """Two corners and a kind."""
+
+    name: str
+    kind: str
+    corners: dict[str, Corner]
+
+
+def positive_number(value: Any, what: str) -> float:
+    """A number > 0, or an error that names it."""
+    if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and value > 0):
+        raise InputError(f"{what} {value!r} must be a number > 0")
+    return float(value)
+
+
+def mirrored_inertia(inertia: Any, side: str) -> Any:
+    """Principal moments stay; of a matrix, products with y change sign on the right."""
+    given = np.asarray(inertia, dtype=float)
+    if side == "left" or given.ndim < 2:
+        return inertia
+    flip = np.diag([1.0, -1.0, 1.0])
+    return flip @ given @ flip
+
+
+def link(m: Model, name: str, mass: float, ends: list[np.ndarray], inertia: Any = None, side: str = "left") -> None:
+    """A body whose centre of mass is the mean of `ends`; its inertia as given, or that of a rod from the first to the last."""
+    positive_number(mass, f"body {name!r}: mass")
+    centre = np.mean(ends, axis=0)
+    if inertia is None:
+        along = ends[-1] - ends[0]
+        length = float(np.linalg.norm(along))
+        n = along / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
+        across = np.eye(3) - np.outer(n, n)
+        tensor = mass * ((length**2 / 12 + THICK**2 / 2) * across + THICK**2 * np.outer(n, n))
+        m.body(name, mass, inertia=tensor, position=centre)
+    else:
+        m.body(name, mass, inertia=mirrored_inertia(inertia, side), position=centre)
+
+
+def across_from(axis: np.ndarray) -> np.ndarray:
+    """A unit vector perpendicular to `axis`, as near to vertical as can be."""
+    n = axis / np.linalg.norm(axis)
+    up = np.array([0.0, 0.0, 1.0]) if abs(n[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
+    away = up - (up @ n) * n
+    return away / np.linalg.norm(away)
