@@ -18,7 +18,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 @app.command()
 def papers(
-    names: Annotated[list[str], typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc, 6x6")],
+    names: Annotated[list[str], typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc, 6x6, lane-change")],
     out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("out"),
     as_json: Json = False,
 ) -> None:

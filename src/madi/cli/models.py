@@ -15,6 +15,7 @@ NAMED: dict[str, tuple[Any, ...]] = {  # module, function, its arguments
     "6x6": ("papers.six_by_six", "experiment"), "tracked": ("papers.tracked", "model"), "rrc": ("papers.rrc", "first"),
     "five-dof": ("papers.five_dof", "model"), "rssr": ("papers.rssr", "model"), "andrews": ("verify.andrews", "model"),
     "four-bars": ("verify.four_bars", "model", 2), "bricard": ("verify.bricard", "model"),
+    "car": ("papers.lane_change", "model"),
 }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ NOT_COMPILED = (
     "model",
     "papers",
     "results",
+    "vehicle",
     "verify",
     "__init__.py",
     "batch.py",

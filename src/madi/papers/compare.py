@@ -22,7 +22,8 @@ def both(
     """
     runs: dict[str, Run] = {}
     best = {"relative": np.inf, "cartesian": np.inf}
-    own = options if cartesian_step is None else {**options, "step": cartesian_step}
+    own = {name: value for name, value in options.items() if name != "loops"}
+    own |= {} if cartesian_step is None else {"step": cartesian_step}
     for _ in range(repeats):
         for name in best:
             if name == "cartesian":

@@ -111,7 +111,9 @@ class Car:
         outwards) and `toe` (front inwards), rad, as drawn."""
         axle = self._axle(axle)
         if not (isinstance(tire, dict) and ("tir" in tire or "radius" in tire)) and tire is not None:
-            raise InputError(f"wheels of {axle.name!r}: tire={tire!r}: give a dictionary with radius, stiffness ... or with tir")
+            raise InputError(
+                f"wheels of {axle.name!r}: tire={tire!r}: give a dictionary with radius, stiffness ... or with tir"
+            )
         self._block(axle.name, _wheels, axle.name, mass, inertia, tire, road, camber, toe)
 
     def _axle(self, axle: Axle | str) -> Axle:
@@ -137,6 +139,10 @@ class Car:
     def follow(self, path: Callable[[Any], Any], speed: float, rack: str | None = None, **given: Any) -> None:
         """A driver who steers along y = path(x), looking ahead: vehicle.double_lane_change(...)."""
         manoeuvres.follow(self, path, speed, rack, **given)
+
+    def roll(self, speed: float) -> None:
+        """Start as drawn, rolling at `speed`."""
+        manoeuvres.roll(self, speed)
 
     def settle(self, speed: float = 0.0, way: str = "statics", duration: float = 4.0) -> Start:
         """The car at rest on its wheels, then rolling at `speed`: by equilibrium ("statics"), or by waiting ("time")."""
@@ -179,7 +185,7 @@ def _wheels(car: Car, name: str, mass: float, inertia: Any, tire: Any, road: Roa
         m.revolute(corner.spin, corner.carrier, corner.wheel, at=centre, axis=corner.axis)
         if tire is None:
             continue
-        given = dict(tire)
+        given: dict[str, Any] = dict(tire)
         if "tir" in given:
             made = m.magic_tire(corner.tire, corner.wheel, centre, corner.axis, road=road, **({"side": side} | given))
         else:

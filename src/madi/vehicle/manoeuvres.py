@@ -179,6 +179,17 @@ def _toward_left(car: Car, rack: Rack) -> float:
 # ---- rest ---------------------------------------------------------------------------------------------------------------
 
 
+def roll(car: Car, speed: float) -> None:
+    """Speeds of the joints as drawn: the chassis goes forward, wheels roll on their radius as pressed there."""
+    for joint in car.model.joints:
+        if joint.name == "chassis" and joint.kind == "free":
+            joint.v0 = (float(speed), 0.0, 0.0, 0.0, 0.0, 0.0)
+    system = car.uncontrolled().build()
+    for corner in _wheeled(car):
+        joint = next(one for one in car.model.joints if one.name == corner.spin)
+        joint.v0 = float(speed) / rolling_radius(system, system.q0, corner)
+
+
 def settle(car: Car, speed: float, way: str, duration: float) -> Start:
     """See `Car.settle`."""
     from madi.vehicle.car import Start
@@ -211,7 +222,8 @@ def rolling_radius(system: System, q: np.ndarray, corner: Any) -> float:
         return corner.radius or 0.3
     load = system.powers(q, np.zeros(system.nv), engine="plain")[corner.tire]["value"]
     if tire.kind.startswith("tire_magic"):
-        from madi.forces.magic_formula import fold, rolling_radius as effective
+        from madi.forces.magic_formula import fold
+        from madi.forces.magic_formula import rolling_radius as effective
 
         return float(effective(fold(tire.parameters["tir"], tire.parameters["pressure"]), 0, load))
     return float(corner.radius - load / tire.parameters["stiffness"])

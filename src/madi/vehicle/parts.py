@@ -47,7 +47,7 @@ class Axle:
 
 def positive_number(value: Any, what: str) -> float:
     """A number > 0, or an error that names it."""
-    if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and value > 0):
+    if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and float(value) > 0):
         raise InputError(f"{what} {value!r} must be a number > 0")
     return float(value)
 
@@ -62,7 +62,7 @@ def mirrored_inertia(inertia: Any, side: str) -> Any:
 
 
 def link(m: Model, name: str, mass: float, ends: list[np.ndarray], inertia: Any = None, side: str = "left") -> None:
-    """A body whose centre of mass is the mean of `ends`; its inertia as given, or that of a rod from the first to the last."""
+    """A body with its centre of mass amid `ends`; its inertia as given, or that of a rod from the first to the last."""
     positive_number(mass, f"body {name!r}: mass")
     centre = np.mean(ends, axis=0)
     if inertia is None:

@@ -30,8 +30,8 @@ def rack(
     car: Car, name: str, axle: str, points: Any, *, travel: float = 0.08, mass: float = 3.0, rod_mass: float = 1.0,
     pinion: float | None = None,
 ) -> Rack:  # fmt: skip
-    """Rack on a prismatic joint across the chassis, tie rods universal on it and spherical on the knuckles. It is held in the
-    middle until something steers it (`Car.steer`, `Car.follow`)."""
+    """Rack on a prismatic joint across the chassis, tie rods universal on it and spherical on the knuckles. It is held in
+    the middle until something steers it (`Car.steer`, `Car.follow`)."""
     where = f"rack {name!r}"
     left = place(points, ("tie_inner", "tie_outer"), where)
     apart(left, "tie_inner", "tie_outer", where, 0.02)

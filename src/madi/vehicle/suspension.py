@@ -149,7 +149,8 @@ def trailing_arm(
 
 def twist_beam(
     car: Car, name: str, points: Any, *, stiffness: float, damping: float, torsion: float, preload: float = 0.0,
-    torsion_damping: float = 0.0, arm_mass: float = 20.0, rod_mass: float = 1.5, tube_mass: float = 1.5, arm_inertia: Any = None,
+    torsion_damping: float = 0.0, arm_mass: float = 20.0, rod_mass: float = 1.5, tube_mass: float = 1.5,
+    arm_inertia: Any = None,
 ) -> Axle:  # fmt: skip
     """Two arms on spherical joints, each with its half of the beam; the halves turn against each other about the beam (and
     slide along it: two spherical joints and a hinge alone would leave no roll) against the beam's torsional stiffness
@@ -186,15 +187,17 @@ def twist_beam(
             f"{stem}_damper", "chassis", arm, at=(p["damper_top"], p["damper_bottom"]), stiffness=0.0, damping=damping
         )
         axle.corners[side] = corner
-    halves = [f"{name}_{side}_arm" for side in SIDES]
-    m.cylindrical(f"{name}_beam", *halves, at=beam, axis=(0.0, 1.0, 0.0))
-    m.torsion_bar(f"{name}_torsion", *halves, axis=(0.0, 1.0, 0.0), stiffness=torsion, damping=torsion_damping)
+    one, other = (f"{name}_{side}_arm" for side in SIDES)
+    m.cylindrical(f"{name}_beam", one, other, at=beam, axis=(0.0, 1.0, 0.0))
+    m.torsion_bar(f"{name}_torsion", one, other, axis=(0.0, 1.0, 0.0), stiffness=torsion, damping=torsion_damping)
     axle.corners["left"].links.append(f"{name}_beam")
     car.axles[name] = axle
     return axle
 
 
-def anti_roll_bar(car: Car, name: str, axle: str, points: Any, stiffness: float, *, mass: float = 2.0, damping: float = 0.0) -> None:
+def anti_roll_bar(
+    car: Car, name: str, axle: str, points: Any, stiffness: float, *, mass: float = 2.0, damping: float = 0.0
+) -> None:
     """Two half bars that turn on the chassis about the bar's axis, torsion between them (N m/rad), massless drop links to
     the arms."""
     where = f"anti-roll bar {name!r}"
@@ -210,4 +213,4 @@ def anti_roll_bar(car: Car, name: str, axle: str, points: Any, stiffness: float,
         m.distance(f"{half}_link", half, corner.arm, at=(p["link_top"], p["link_bottom"]))
         corner.links.append(f"{half}_link")
         halves.append(half)
-    m.torsion_bar(f"{name}_torsion", *halves, axis=(0.0, 1.0, 0.0), stiffness=stiffness, damping=damping)
+    m.torsion_bar(f"{name}_torsion", halves[0], halves[1], axis=(0.0, 1.0, 0.0), stiffness=stiffness, damping=damping)
