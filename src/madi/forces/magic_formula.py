@@ -8,8 +8,9 @@ References: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), eqs. 4.E1-4.E78; 
 Dynamics 48 S1 (2010) 337: the 6.1 formula with inflation pressure; MF-Tyre 5.2 manual. Where the book and the programs that
 files are fitted with differ, the programs are followed: slip angle and camber themselves (not tan, sin), the trail with
 the unscaled nominal load, in Mx atan((q6 Fz/Fz0)^2), My with Fz0. Turn slip is off.
-Between no load and a thousandth of the nominal one forces are proportional to the load; above FZMAX friction stays as
-there. Scaling factors and inflation pressure are folded into the coefficients beforehand (`fold`).
+At standstill the shifts fade. Between no load and a thousandth of the nominal one forces are proportional to the load;
+above FZMAX friction stays as there. Scaling factors and inflation pressure are folded into the coefficients beforehand
+(`fold`).
 """
 
 from __future__ import annotations
@@ -74,17 +75,17 @@ def slip_stiffnesses(p, c, load, dfz, gamma):
 
 
 @kernel
-def lateral(p, c, load, dfz, alpha, gamma, grip):
+def lateral(p, c, load, dfz, alpha, gamma, grip, rolling):
     """Pure side slip (4.E19-4.E30): Fy, its stiffness, friction, B C, shift of the angle, shift of the force."""
     _, k = slip_stiffnesses(p, c, load, dfz, gamma)
     mu = (p[c + PDY1] + p[c + PDY2] * dfz) * (1.0 - p[c + PDY3] * gamma * gamma) * grip
     lift = load * (p[c + PVY3] + p[c + PVY4] * dfz) * gamma * grip
-    up = load * (p[c + PVY1] + p[c + PVY2] * dfz) * grip + lift
+    up = rolling * (load * (p[c + PVY1] + p[c + PVY2] * dfz) * grip + lift)
     if int(p[c + NEW]) == 1:
         by_camber = (load * (p[c + PKY6] + p[c + PKY7] * dfz) * gamma - lift) / k
     else:
         by_camber = p[c + PHY3] * gamma
-    shift = p[c + PHY1] + p[c + PHY2] * dfz + by_camber
+    shift = rolling * (p[c + PHY1] + p[c + PHY2] * dfz + by_camber)
     x = alpha + shift
     e = (p[c + PEY1] + p[c + PEY2] * dfz) * (
         1.0 + p[c + PEY5] * gamma * gamma - (p[c + PEY3] + p[c + PEY4] * gamma) * sign(x)
@@ -106,15 +107,17 @@ def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
     relative = load / p[c + FZ0]
     grip = 1.0 / (1.0 + p[c + LMUV] * slide / p[c + V0])
     square = gamma * gamma
+    rolling = forward * forward  # a tire that stands still has no shifts: it would push the car
     # along (4.E9-4.E18)
     kx, _ = slip_stiffnesses(p, c, load, dfz, gamma)
     mux = (p[c + PDX1] + p[c + PDX2] * dfz) * (1.0 - p[c + PDX3] * square) * grip
-    x = kappa + p[c + PHX1] + p[c + PHX2] * dfz
+    x = kappa + rolling * (p[c + PHX1] + p[c + PHX2] * dfz)
     e = (p[c + PEX1] + p[c + PEX2] * dfz + p[c + PEX3] * dfz * dfz) * (1.0 - p[c + PEX4] * sign(x))
     top = mux * load
-    fx = top * sin(p[c + PCX1] * curve(kx / (p[c + PCX1] * top), e, x)) + load * (p[c + PVX1] + p[c + PVX2] * dfz) * grip
+    fx = top * sin(p[c + PCX1] * curve(kx / (p[c + PCX1] * top), e, x))
+    fx = fx + rolling * load * (p[c + PVX1] + p[c + PVX2] * dfz) * grip
     # across
-    fy, ky, muy, stiff, shift, up = lateral(p, c, load, dfz, alpha, gamma, grip)
+    fy, ky, muy, stiff, shift, up = lateral(p, c, load, dfz, alpha, gamma, grip, rolling)
     # each takes from the other (4.E50-4.E67)
     b = (p[c + RBX1] + p[c + RBX3] * square) * cos(atan(p[c + RBX2] * kappa))
     e, s = p[c + REX1] + p[c + REX2] * dfz, p[c + RHX1]
@@ -126,7 +129,7 @@ def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
     fy0, fy = left * fy, left * fy + steer * sin(p[c + RVY5] * atan(p[c + RVY6] * kappa))
     # aligning (4.E31-4.E49, 4.E71-4.E78): trail, residual, the arm of Fx
     if int(p[c + NEW]) == 1:
-        upright, _, _, _, _, _ = lateral(p, c, load, dfz, alpha, 0.0, grip)
+        upright, _, _, _, _, _ = lateral(p, c, load, dfz, alpha, 0.0, grip, rolling)
         fy0 = left * upright
     at = alpha + p[c + QHZ1] + p[c + QHZ2] * dfz + (p[c + QHZ3] + p[c + QHZ4] * dfz) * gamma
     bt = (p[c + QBZ1] + p[c + QBZ2] * dfz + p[c + QBZ3] * dfz * dfz) / grip
@@ -165,7 +168,7 @@ def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
 def joined(angle, along):
     """The slip angle that both slips together are worth (Besselink A54)."""
     t = tan(angle)
-    return atan(sqrt(t * t + along * along)) * sign(angle)
+    return atan(sqrt(t * t + along * along + 1e-24)) * sign(angle)  # which has a slope at no slip, too
 
 
 @kernel
