@@ -144,9 +144,8 @@ def test_virtual_work_of_loads():
         rate = np.gradient(d["patch"].sel(axis="z").values, d["travel"].values)
         work = (d["spring_force"] * d["motion_ratio"]).values
         np.testing.assert_allclose((d["wheel_load"].values * rate)[1:-1], work[1:-1], rtol=2e-3)
-    stiff = [
-        vehicle.kinematics(wishbones(bar=bar), "front", (-0.02, 0.02), steps=3, opposite=True).data for bar in (None, 800.0)
-    ]
+    sweep = {"axle": "front", "travel": (-0.02, 0.02), "steps": 3}
+    stiff = [vehicle.kinematics(wishbones(bar=bar), opposite=True, **sweep).data for bar in (None, 800.0)]
     loads = [float(d["wheel_load"].sel(side="left")[2] - d["wheel_load"].sel(side="left")[0]) for d in stiff]
     assert loads[1] > 1.05 * loads[0]  # stiffer in roll
     alike = [vehicle.kinematics(wishbones(bar=bar), **sweep).data for bar in (None, 800.0)]

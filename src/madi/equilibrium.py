@@ -83,9 +83,7 @@ class Balance:
             out = self.engine.evaluate("residual", self.t, q, np.zeros(nv), x, self.size)
             values = np.asarray(self.trace(self.t, q, np.zeros(nv), x)).reshape(-1)
             if not (np.isfinite(values).all() and np.isfinite(out).all()):
-                raise RunError(
-                    f"model {system.name!r}: its forces or stiffnesses are not finite where it should come to rest"
-                )
+                raise RunError(f"model {system.name!r}: forces or stiffnesses are not finite where it should rest")
             found = self.blocks.matrices(values, nv, nr)
             K, M = found["q"][np.ix_(free, free)], found["qdd"][np.ix_(free, free)]
             J, R, phi = found["phi"][np.ix_(self.rows, free)], out[:nv][free], out[nv : nv + nr][self.rows]

@@ -21,14 +21,20 @@ FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED = range(5, 10)
 DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(10, 16)
 NOTED = 16  # how many singular positions were noted; then two steps' times and roots of CLOSENESS, then their times
 ROOM = 75
-# of null-space methods (loops/null_space.py); OPENED: by how much a step left the constraints, before it was closed
-WAY, BASIS, RANK, DECOMPOSITIONS, CONDITION, REFERENCE, BEST, WORST, TURN, WATCH, IDENTITY, OPENED = range(96, 108)
-TALLY = 108
+# of null-space methods (loops/null_space.py); OPENED: by how much a step left the constraints, before it
+# was closed; FEWEST: one more than the fewest rows that depended on others so far
+WAY, BASIS, RANK, DECOMPOSITIONS, CONDITION, REFERENCE, BEST, WORST, TURN, WATCH, IDENTITY, OPENED, FEWEST = range(96, 109)
+TALLY = 109
 
 
 @kernel
 def remark(tally, deficient, near):
-    """What the pivots say: how many rows depend on others, and how near the others are to it."""
+    """What the pivots say: how many rows depend on others, and how near the others are to it. Where more depend on others
+    than at other times, the mechanism is in a singular position."""
+    if tally[FEWEST] == 0.0 or deficient + 1.0 < tally[FEWEST]:
+        tally[FEWEST] = deficient + 1.0
+    if deficient + 1.0 > tally[FEWEST]:
+        near = 0.0
     tally[DEFICIENT] = deficient
     tally[CLOSENESS] = near
     tally[LOWEST] = min(tally[LOWEST], near)

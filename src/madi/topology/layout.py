@@ -139,7 +139,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("factor", "nu+nl"),  # diagonal, then what is below it
     ("unknown", "nu"),
     ("correction", "nu"),
-    ("tally", "108"),  # options and counters of the loop equations: see loops/kkt.py
+    ("tally", "109"),  # options and counters of the loop equations: see loops/kkt.py
     ("chosen", "nr"),  # null-space methods (loops/null_space.py): rows that are independent
     ("dense", "nr*nn"),  # their Jacobian
     ("spare", "nr*nn"),
