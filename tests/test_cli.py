@@ -90,6 +90,32 @@ def test_bench_trees_runs():
     assert all(row["largest difference"] < 1e-9 for row in report["tables"]["Agreement of all engines (relative)"])
 
 
+def test_compare_from_the_command_line(tmp_path):
+    figure = tmp_path / "andrews.png"
+    done = madi("compare", "andrews", "--duration", "3ms", "--methods", "projection,qr", "--out", str(figure), "--json")
+    assert done.returncode == 0, done.stderr
+    table = json.loads(done.stdout)["table"]
+    assert [row["method"] for row in table] == ["projection", "qr"]
+    assert table[1]["motion"] < 1e-8
+    assert figure.exists()
+    wrong = madi("compare", "andrews", "--methods", "projection,lu")
+    assert wrong.returncode == 2
+    assert "there is no method 'lu'" in " ".join(wrong.stderr.split())
+    assert madi("compare", "rrc").returncode == 2  # no loops
+
+
+@pytest.mark.slow
+def test_lane_change_and_methods_report(tmp_path):
+    done = madi("papers", "lane-change", "--out", str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["lane-change"]
+    apart = [value for name, value in found["values"].items() if "relative against Cartesian" in name]
+    assert len(apart) == 5
+    assert max(apart) < 0.01
+    assert all((tmp_path / name).exists() for name in ("lane_change.png", "lane_change_steps.png"))
+    assert madi("bench", "methods", "--quick").returncode == 0
+
+
 @pytest.mark.parametrize("windows", [1, 3])
 def test_loop_peers_agree_with_the_closed_form(windows):
     """What `madi bench loops` compares with is the same mechanism."""

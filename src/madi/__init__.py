@@ -74,6 +74,7 @@ __all__ = [
     "statics",
     "tan",
     "tanh",
+    "vehicle",
     "where",
 ]
 
@@ -84,6 +85,10 @@ def check(model: Model) -> list[Any]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "vehicle":
+        from importlib import import_module
+
+        return import_module("madi.vehicle")
     if name in _LAZY:
         from importlib import import_module
 

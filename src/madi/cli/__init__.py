@@ -33,7 +33,7 @@ def papers(
 
 @app.command()
 def bench(
-    names: Annotated[list[str], typer.Argument(help="Which benchmarks, for example: trees")],
+    names: Annotated[list[str], typer.Argument(help="Which benchmarks: trees, loops, methods, realtime")],
     quick: Annotated[bool, typer.Option(help="Fewer repetitions and no 300-link chain.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -1,7 +1,7 @@
 """Vehicles from hard points: suspensions, steering, wheels, manoeuvres, a rig for kinematics and compliance."""
 
 from madi.tir import Tir, read_tir
-from madi.vehicle.car import Axle, Car, Corner, Start
+from madi.vehicle.car import Axle, Car, Corner, Start, example_tire
 from madi.vehicle.manoeuvres import double_lane_change, sine, step
 from madi.vehicle.points import read_points
 from madi.vehicle.rig import Kinematics, kinematics
@@ -16,6 +16,7 @@ __all__ = [
     "Start",
     "Tir",
     "double_lane_change",
+    "example_tire",
     "kinematics",
     "read_points",
     "read_tir",

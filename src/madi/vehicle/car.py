@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from madi.errors import InputError
 from madi.model.model import Model
 from madi.road import Road
+from madi.tir import Tir, read_tir
 from madi.vehicle import manoeuvres, steering, suspension
 from madi.vehicle.parts import SIDES, Axle, Corner, mirrored_inertia, positive_number
 from madi.vehicle.points import mirrored
@@ -199,4 +201,9 @@ def spin_axis(camber: float, toe: float, side: str) -> np.ndarray:
     return left if side == "left" else -mirrored(left, side)
 
 
-__all__ = ["Axle", "Car", "Corner", "Start"]
+def example_tire() -> Tir:
+    """A car's tire to begin with: 205/60 R15 by the Magic Formula 6.1 (vehicle/data says where its numbers come from)."""
+    return read_tir(Path(__file__).parent / "data" / "car_205_60r15.tir")
+
+
+__all__ = ["Axle", "Car", "Corner", "Start", "example_tire"]
