@@ -14,8 +14,8 @@ SOURCE = ROOT / "src" / "madi"
 # the path data takes; a folder imports only from folders before it
 PATH = ["errors", "kernel", "spatial", "joints", "constraints", "road", "tir", "dynamics", "forces", "model", "signals",
         "topology", "loops", "cartesian", "engines", "symbolic", "integrate", "observation", "system", "export",
-        "results", "solver", "solver_cartesian", "pipeline", "pace", "batch", "equilibrium", "comparison", "vehicle",
-        "verify", "papers", "bench", "cli"]  # fmt: skip
+        "results", "solver", "solver_cartesian", "pipeline", "pace", "batch", "equilibrium", "linearization",
+        "comparison", "vehicle", "verify", "papers", "bench", "cli"]  # fmt: skip
 
 
 def imports(path):

@@ -32,7 +32,8 @@ __version__ = "0.1.0"
 
 _LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
          "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
-         "simulate_many": "madi.batch", "compare": "madi.comparison", "statics": "madi.equilibrium"}  # fmt: skip
+         "simulate_many": "madi.batch", "compare": "madi.comparison",
+         "linearize": "madi.linearization", "statics": "madi.equilibrium"}  # fmt: skip
 
 __all__ = [
     "AssemblyError",
@@ -62,6 +63,7 @@ __all__ = [
     "fabs",
     "flat",
     "floor",
+    "linearize",
     "load_run",
     "log",
     "read_tir",

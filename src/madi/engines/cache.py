@@ -34,6 +34,7 @@ NOT_COMPILED = (
     "batch.py",
     "comparison.py",
     "equilibrium.py",
+    "linearization.py",
     "observation.py",
     "pipeline.py",
     "pace.py",
