@@ -74,8 +74,8 @@ def compare(
 
     `methods`: words that `simulate(loops=...)` knows, or "cartesian" (absolute coordinates); the others are held against the
     first. `options`: as for `simulate` (method, rtol, max_step, ...), for all the same. Of each: time (the least of
-    `repeats` runs), evaluations, steps; the largest violation a step leaves before it is closed ("opening"), what stays at
-    outputs ("drift"); how far motion and constraint forces are from the first method's, against their range.
+    `repeats` runs), evaluations, steps; the largest violation a step leaves before it is closed, what stays at outputs
+    ("drift"); how far motion and constraint forces are from the first method's, against their range.
     """
     if isinstance(methods, str):
         methods = [methods]
@@ -112,7 +112,7 @@ def compare(
         data, done = run.data, run.statistics
         row = {
             "method": name, "time, ms": 1e3 * best[name], "evaluations": done["evaluations"], "steps": done["steps"],
-            "opening": _most(data, "step_opening"), "drift": float(data["violation"].max()),
+            "violation": _most(data, "step_opening"), "drift": float(data["violation"].max()),
             "decompositions": done.get("decompositions", "-"), "condition": done.get("condition", "-"),
             "motion": _apart(data["position"].values, runs[first].data["position"].values),
         }  # fmt: skip

@@ -87,14 +87,20 @@ def forward_velocity_transform(model, work, t, q, v, x, out):
 
 
 @kernel
-def loop_equations(model, work, t, q, v, x):
-    """qdd and lam of a mechanism with loops, composite inertias in the sparse loop equations, factored afresh."""
+def loop_coefficients(model, work, t, q, v, x):
+    """M, P, Phi_q and gamma of a mechanism with loops, by composite inertias."""
     forces_at(model, work, t, q, v, x)
     recursive.composites(model, work)
     for c in range(model.nv):
         work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
     evaluate_rows(model, work)
     kkt.coefficients(model, work)
+
+
+@kernel
+def loop_equations(model, work, t, q, v, x):
+    """qdd and lam, the sparse loop equations factored afresh."""
+    loop_coefficients(model, work, t, q, v, x)
     kkt.factorise(model, work, work.tally[kkt.SOFTNESS])
     kkt.accelerate(model, work)
 
@@ -140,12 +146,7 @@ def close_loops(model, work, t, q, v, x, out):
 @kernel
 def forward_null_space(model, work, t, q, v, x, out):
     """Accelerations with loops by the null-space method that work.tally names."""
-    forces_at(model, work, t, q, v, x)
-    recursive.composites(model, work)
-    for c in range(model.nv):
-        work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
-    evaluate_rows(model, work)
-    kkt.coefficients(model, work)
+    loop_coefficients(model, work, t, q, v, x)
     null_space.equations(model, work)
     give(work.acceleration, model.nv, out)
 

@@ -75,19 +75,31 @@ def cholesky(a, n):
     return low, high
 
 
-@kernel
-def cholesky_solve(a, n, x):
-    """x <- (L L^T)^-1 x."""
+@inline
+def solve_down(a, n, p, q, unit, x):
+    """x <- L^-1 x, L[i, k] = a[i p + k q] below a diagonal that is 1 (unit) or a's."""
     for i in range(n):
         y = x[i]
         for k in range(i):
-            y = y - a[i * n + k] * x[k]
-        x[i] = y / a[i * n + i]
+            y = y - a[i * p + k * q] * x[k]
+        x[i] = y if unit else y / a[i * (n + 1)]
+
+
+@inline
+def solve_up(a, n, p, q, unit, x):
+    """x <- U^-1 x, U[i, k] = a[i p + k q] above the diagonal."""
     for i in range(n - 1, -1, -1):
         y = x[i]
         for k in range(i + 1, n):
-            y = y - a[k * n + i] * x[k]
-        x[i] = y / a[i * n + i]
+            y = y - a[i * p + k * q] * x[k]
+        x[i] = y if unit else y / a[i * (n + 1)]
+
+
+@kernel
+def cholesky_solve(a, n, x):
+    """x <- (L L^T)^-1 x."""
+    solve_down(a, n, n, 1, False, x)
+    solve_up(a, n, 1, n, False, x)
 
 
 @kernel
@@ -122,31 +134,15 @@ def lu_solve(a, n, order, x):
     for k in range(n):
         best = int(order[k])
         x[k], x[best] = x[best], x[k]
-    for i in range(n):
-        y = x[i]
-        for k in range(i):
-            y = y - a[i * n + k] * x[k]
-        x[i] = y
-    for i in range(n - 1, -1, -1):
-        y = x[i]
-        for k in range(i + 1, n):
-            y = y - a[i * n + k] * x[k]
-        x[i] = y / a[i * n + i]
+    solve_down(a, n, n, 1, True, x)
+    solve_up(a, n, n, 1, False, x)
 
 
 @kernel
 def lu_solve_transposed(a, n, order, x):
     """x <- (L U)^-T x."""
-    for i in range(n):
-        y = x[i]
-        for k in range(i):
-            y = y - a[k * n + i] * x[k]
-        x[i] = y / a[i * n + i]
-    for i in range(n - 1, -1, -1):
-        y = x[i]
-        for k in range(i + 1, n):
-            y = y - a[k * n + i] * x[k]
-        x[i] = y
+    solve_down(a, n, 1, n, False, x)
+    solve_up(a, n, 1, n, True, x)
     for k in range(n - 1, -1, -1):
         best = int(order[k])
         x[k], x[best] = x[best], x[k]
