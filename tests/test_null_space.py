@@ -42,8 +42,10 @@ def test_all_methods_give_one_motion_and_one_set_of_forces(name):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_motion_prescribed_in_time(way):
-    """Phi_t: a driven cut joint (a row that depends on time), beside a driven joint of the tree."""
+    """Phi_t: a driven cut joint (a row that depends on time), beside freedoms that are left: a pendulum on the coupler."""
     m = four_bar()
+    m.body("bob", 0.5, inertia=(0.01, 0.01, 0.01), position=(0.4, 0, 0.1))
+    m.revolute("P", "coupler", "bob", at=(0.4, 0, 0.5), axis=(0, 1, 0), q0=0.4)
     m.drive("C", lambda t: 0.2 * madi.sin(3 * t))  # the cut joint
     runs = [madi.simulate(m, 1.0, rtol=1e-10, times=np.linspace(0, 1, 41), loops=loops) for loops in ("projection", way)]
     assert np.max(np.abs(runs[0].data["position"].values - runs[1].data["position"].values)) < 1e-8
@@ -65,6 +67,7 @@ def test_identities_by_other_means(way):
     inner[:, place[place >= 0]] = J[:, place >= 0]
     rank = np.linalg.matrix_rank(inner)
     N = work.null[: (n - rank) * n].reshape(n - rank, n)
+    N = N * work.size  # from coordinates measured by mass
     assert np.max(np.abs(inner @ N.T)) < 1e-10
     assert np.linalg.matrix_rank(N) == n - rank
     if way == "pseudo-inverse":
@@ -73,8 +76,10 @@ def test_identities_by_other_means(way):
         wanted = np.arange(1.0, rank + 1)
         x = np.concatenate([wanted, np.zeros(n)])
         null_space.into_range(s.layout.arrays, work, x)
-        np.testing.assert_allclose(x[:n], np.linalg.pinv(inner[chosen]) @ wanted, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(N @ N.T, np.eye(n - rank), atol=1e-6)
+        scaled = inner[chosen] * work.size * work.heavy[chosen][:, None]
+        np.testing.assert_allclose(x[:n], np.linalg.pinv(scaled) @ wanted, rtol=1e-9, atol=1e-12)
+        unscaled = N / work.size
+        np.testing.assert_allclose(unscaled @ unscaled.T, np.eye(n - rank), atol=1e-6)
 
 
 @pytest.mark.parametrize("way", ["pseudo-inverse", "svd", "qr"])
@@ -113,7 +118,7 @@ def test_accelerations_of_random_mechanisms(seed):
     expected = s.forward_dynamics(s.q0, v, engine="plain")
     for way in WAYS:
         engine = s.engine("plain")
-        engine.work.tally[:] = 0.0
+        engine.make_dense()
         engine.work.tally[null_space.WAY] = null_space.WAYS[way]
         found = engine.evaluate("null-space", 0.0, s.q0, v, np.zeros(s.nv), s.nv)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * (1 + np.max(np.abs(expected))))
@@ -130,7 +135,7 @@ def test_dense_algebra(shape):
         dense, spare = J.reshape(-1).copy(), np.zeros(m * n)
         null, product, reduced, basis = (np.zeros(n * n) for _ in range(4))
         square, order, short = np.zeros(n * n), np.zeros(n), np.zeros(n)
-        correction = np.zeros(n + m)
+        correction, rest, size, heavy = np.zeros(n + m), np.zeros(n), np.ones(n), np.ones(m)
         tally, chosen, jacobian = np.zeros(200), np.arange(m, dtype=float), J.reshape(-1).copy()
 
     class Model:
@@ -160,6 +165,70 @@ def test_dense_algebra(shape):
     assert null_space.polar(A, np.zeros(n * n), n, np.zeros(n))
     U, _, Vt = np.linalg.svd(near)
     np.testing.assert_allclose(A.reshape(n, n), U @ Vt, atol=1e-10)
+
+
+def parallelogram(q0=None, v0=None, flat=False):
+    """Links of 0.5 m on pivots 1 m apart; `flat`: drawn in a line, a singular position."""
+    up = np.array([0.5, 0, 0]) if flat else np.array([0, 0, 0.5])
+    A, D = np.zeros(3), np.array([1.0, 0, 0])
+    m = madi.Model("parallelogram")
+    for name, P, Q in (("a", A, A + up), ("b", A + up, D + up), ("c", D, D + up)):
+        m.body(name, 1.0, inertia=(0.02, 0.02, 0.02), position=(P + Q) / 2)
+    given = [{} if v0 is None else {"v0": v} for v in (v0, None if v0 is None else -v0, v0)]
+    m.revolute("A", m.ground, "a", at=A, axis=(0, 1, 0), q0=q0, **given[0])
+    m.revolute("B", "a", "b", at=A + up, axis=(0, 1, 0), **given[1])
+    m.revolute("C", "b", "c", at=D + up, axis=(0, 1, 0))
+    m.revolute("D", m.ground, "c", at=D, axis=(0, 1, 0), **given[2])
+    return m
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_singular_start_and_a_start_near_one(way):
+    for m, duration in ((parallelogram(v0=3.0, flat=True), 0.05), (parallelogram(q0=1.57, v0=0.5), 0.02)):
+        times = np.linspace(0, duration, 6)
+        runs = [madi.simulate(m, duration, rtol=1e-8, loops=loops, times=times) for loops in ("projection", way)]
+        a, b = (run.data["q"].values for run in runs)
+        assert np.max(np.abs(a - b)) < 1e-5 * np.ptp(a)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_stage_that_is_not_finite_is_taken_back(way):
+    m = four_bar(v0=2.0)
+    m.joint_torque("f", "A", lambda t, q, v: 5 * madi.sqrt(9 - v[0] * v[0]) - 60 * (v[0] - 2))
+    runs = [madi.simulate(m, 1.0, rtol=1e-3, first_step=0.5, loops=loops, times=[1.0]) for loops in ("projection", way)]
+    assert runs[1].statistics["rejected"] > 0
+    np.testing.assert_allclose(runs[1].data["q"].values, runs[0].data["q"].values, atol=2e-2)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_heavy_and_light_parts_in_one_model(way):
+    m = madi.Model("heavy and light")
+    for name, L, mass in (("big", 10.0, 1e5), ("small", 0.01, 1e-4)):
+        A, B, C, D = (L * np.array(p) for p in ((0, 0, 0), (0, 0, 0.3), (0.95, 0, 0.75), (0.9, 0, 0)))
+        for part, P, Q in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
+            m.body(f"{name} {part}", mass, inertia=np.full(3, mass * L**2 / 30), position=(P + Q) / 2)
+        m.revolute(f"{name} A", m.ground, f"{name} crank", at=A, axis=(0, 1, 0))
+        m.revolute(f"{name} B", f"{name} crank", f"{name} coupler", at=B, axis=(0, 1, 0))
+        m.revolute(f"{name} C", f"{name} coupler", f"{name} rocker", at=C, axis=(0, 1, 0))
+        m.revolute(f"{name} D", m.ground, f"{name} rocker", at=D, axis=(0, 1, 0))
+    s = m.build()
+    expected = s.forward_dynamics(s.start.q, s.start.v, engine="plain")
+    engine = s.engine("plain")
+    engine.make_dense()
+    engine.work.tally[null_space.WAY] = null_space.WAYS[way]
+    found = engine.evaluate("null-space", 0.0, s.start.q, s.start.v, np.zeros(s.nv), s.nv)
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+    engine.work.tally[:] = 0.0
+
+
+def test_drives_do_not_count_as_leaving_and_multipliers_do_not_jump():
+    m = four_bar()
+    m.drive("A", lambda t: 3.0 * t)
+    assert madi.simulate(m, 1.0, rtol=1e-7, loops="svd").statistics["decompositions"] == 1
+    times = np.linspace(0, 5, 1001)
+    for way in WAYS:
+        lam = madi.simulate(bricard.model(), 5.0, rtol=1e-8, loops=way, times=times).data["multiplier"].values
+        assert np.max(np.abs(np.diff(lam, axis=0))) < 0.03 * np.ptp(lam), way
 
 
 def test_history_of_steps():

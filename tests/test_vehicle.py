@@ -122,6 +122,58 @@ def test_roll_centre_of_parallel_arms_by_drawing():
     assert float(d["roll_centre"][1]) == pytest.approx(expected, abs=1e-6)
 
 
+def test_roll_centre_in_roll_by_its_own_drawing():
+    """One wheel up, the other down: the normals of the patches' paths, each from its own height."""
+    for car, axle in ((wishbones(), "front"), (lane_change.car(), "rear")):
+        fine = vehicle.kinematics(car, axle, (0.05 - 1e-5, 0.05 + 1e-5), steps=3, opposite=True).data
+        patch = fine["patch"].sel(axis=["y", "z"]).values
+        a, b = patch[1]
+        da, db = patch[2] - patch[0]
+        na, nb = np.array([-da[1], da[0]]), np.array([-db[1], db[0]])
+        s = np.linalg.solve(np.column_stack([na, -nb]), b - a)[0]
+        y, z = a + s * na
+        height = z - (a[1] + (b[1] - a[1]) * (y - a[0]) / (b[0] - a[0]))
+        assert float(fine["roll_centre"][1]) == pytest.approx(height, abs=2e-5)
+    alike = vehicle.kinematics(lane_change.car(), "rear", (-0.02, 0.02), steps=3).data
+    assert float(alike["roll_centre"][1]) == pytest.approx(0.098, abs=2e-3)  # a dependent axle has one too
+
+
+def test_the_rig_takes_springs_as_they_are_and_reports_every_joint():
+    c = lane_change.car()
+    c.trim()
+    rest = madi.statics(c.model)
+    carried = -rest.system.powers(rest.q, rest.v, engine="plain")["front_left_spring"]["value"]
+    found = vehicle.kinematics(c, "front", (-0.02, 0.02), steps=3)
+    assert float(found.data["spring_force"].sel(side="left")[1]) == pytest.approx(carried, rel=1e-3)
+    names = set(found.loads())
+    assert {"rack", "front_left_spin", "front_left_ball", "rack_left_rod_outer", "front_right_top"} <= names
+    half = found.loads(0.01)["front_left_ball"]
+    np.testing.assert_allclose(half, (found.loads(0.0)["front_left_ball"] + found.loads(0.02)["front_left_ball"]) / 2)
+
+
+def test_parts_added_after_the_driver():
+    """A driver's functions find their coordinates when the model is built."""
+    c = lane_change.car()
+    c.hold_speed(12.0)
+    c.follow(vehicle.double_lane_change(start=1000.0), 12.0)
+    c.model.body("trailer", 100.0, inertia=(10, 10, 10), position=(-3.0, 0, 0.5))
+    c.model.revolute("hitch", "chassis", "trailer", at=(-2.8, 0, 0.5), axis=(0, 0, 1))
+    run = madi.simulate(c.model, 1.0, rtol=1e-5, **c.settle(12.0).given())
+    assert run["chassis.vx"][-1] == pytest.approx(12.0, rel=1e-2)
+    assert np.max(np.abs(run["rack"])) < 1e-4
+
+
+def test_a_failed_block_leaves_nothing_behind():
+    c = chassis()
+    bodies = len(c.model.bodies)
+    with pytest.raises(madi.InputError, match="mass"):
+        c.mcpherson("front", lane_change.FRONT, stiffness=2e4, damping=1e3, knuckle_mass=-1.0)
+    assert len(c.model.bodies) == bodies
+    c.mcpherson("front", lane_change.FRONT, stiffness=2e4, damping=1e3)
+    c.rack("rack", "front", lane_change.FRONT)
+    assert vehicle.kinematics(c, "front", (-0.01, 0.01), steps=3).data["camber"].shape == (3, 2)
+
+
 def test_loads_of_a_trailing_arm_by_hand():
     """Statics of one lever: what the spring presses, what the bearing carries."""
     c = chassis()
@@ -273,8 +325,6 @@ def test_speed_brake_and_bump():
     c = lane_change.car()
     c.hold_speed(20.0)
     c.brake(1500.0, start=1.0, rise=0.1)
-    c.controls.remove("front_left_wheel_drive")
-    c.model.forces = [force for force in c.model.forces if not force.name.endswith("_drive")]
     run = madi.simulate(c.model, 2.0, rtol=1e-6, times=[1.5, 2.0], **c.settle(20.0).given())
     slowing = np.diff(run["chassis.vx"])[0] / 0.5
     mass = sum(body.mass for body in c.model.bodies) + 4 * 0.8 / 0.275**2
@@ -318,9 +368,11 @@ def test_on_its_roof(tire):
     at = s.q_slice("chassis").start
     q[at + 2] = 1.5
     q[at + 3 : at + 7] = 0.0, 1.0, 0.0, 0.0
-    run = madi.simulate(c.model, 0.4, q0=q, v0={"chassis.vx": 10.0, "chassis.wx": 3.0}, rtol=1e-4)
+    run = madi.simulate(c.model, 1.5, q0=q, v0={"chassis.vx": 10.0, "chassis.wx": 3.0}, rtol=1e-4)
     assert np.isfinite(run.data["position"].values).all()
-    assert run["chassis.vz"][-1] < -2.0
+    tires = [run[f"{axle}_{side}_tire"] for axle in ("front", "rear") for side in ("left", "right")]
+    assert max(tire.max() for tire in tires) > 1000.0  # they touched
+    assert min(tire.max() for tire in tires) >= 0.0
 
 
 # ---- files and bad input --------------------------------------------------------------------------------------------
@@ -372,6 +424,24 @@ BAD = [
     (lambda: struts().settle(way="magic"), "choose"),
     (lambda: vehicle.sine(1.0, 5.0, 2.0), "after its start"),
     (lambda: vehicle.read_points("nothing.yaml"), "cannot be read"),
+    (lambda: strut_with(strut_tp=(0, 1, 1), strut_top=None), "there is 'strut_tp'"),
+    (lambda: strut_with(lca_ball=(5, 665, 200)), "in metres"),
+    (lambda: strut_with(lca_ball=(0.005, -0.665, 0.2)), "left side"),
+    (lambda: chassis().mcpherson("f", lane_change.FRONT, stifness=1.0, damping=1.0), "options: stiffness"),
+    (lambda: chassis().mcpherson("f", lane_change.FRONT, stiffness="45e3", damping=1.0), "stiffness '45e3'"),
+    (lambda: chassis().mcpherson("f", lane_change.FRONT, stiffness=-1.0, damping=1.0), "stiffness -1.0"),
+    (lambda: wishbones().double_wishbone("front", WISHBONE, stiffness=1.0, damping=1.0), "exists already"),
+    (lambda: wishbones().wheels("front", 1.0, (1, 1, 1)), "wheels already"),
+    (lambda: wishbones().rack("second", "front", WISHBONE), "already"),
+    (lambda: wishbones().brake(1000.0, 1.0, front=65), "from 0 to 1"),
+    (lambda: wishbones().hold_speed(float("nan")), "speed"),
+    (lambda: wishbones().settle("10"), "speed"),
+    (lambda: lane_change.car({"radius": 0.3, "stifness": 1.0}), "its numbers are"),
+    (lambda: vehicle.sine(0.1, 0, 1, ramp=0.0), "ramp"),
+    (lambda: vehicle.kinematics(struts(), "front", steps=2.5), "whole number"),
+    (lambda: vehicle.kinematics(struts(), "front", steps=3).loads(0.2), "outside the sweep"),
+    (lambda: vehicle.example_tire().scaled(LMU=0.5), "near it: .*LMUX"),
+    (lambda: vehicle.example_tire().forces(4000.0, pressure=2.2), "outside what it was measured at"),
 ]  # fmt: skip
 
 
@@ -383,7 +453,10 @@ def test_bad_input_is_told(call, told):
 
 @pytest.mark.parametrize("text, told", [
     ("points: {a: [1, 2]}", "three finite"), ("points: [1, 2]", "points:"), ("units: mile\npoints: {a: [1, 2, 3]}", "units"),
-    ("points: {a: [1, 2, .nan]}", "finite"), ("a: [", "line"), ("points: {a: [1, 2, !!python/name:os.system ]}", "not YAML"),
+    ("points: {a: [1, 2, .nan]}", "finite"), ("unit: mm\npoints: {a: [1, 2, 3]}", "'unit' is not known"),
+    ("points: {a: [1, 2, 3], a: [1, 2, 4]}", "given twice"), ("points: {a: &x [1, 2, 3], b: *x}", "aliases"),
+    ("points: {a: [1, 2, " + 5000 * "1" + "]}", "."), ("units: [mm]\npoints: {a: [1, 2, 3]}", "units"),
+    ("a: [", "line"), ("points: {a: [1, 2, !!python/name:os.system ]}", "not YAML"),
 ])  # fmt: skip
 def test_bad_files_of_points(text, told, tmp_path):
     path = tmp_path / "bad.yaml"

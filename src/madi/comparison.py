@@ -13,9 +13,11 @@ from madi.errors import InputError, RunError
 from madi.model.model import Model
 from madi.pipeline import LOOPS, simulate
 from madi.results.run import Run
+from madi.solver import positive
 from madi.system import System
 
 METHODS = (*LOOPS, "cartesian")
+STILL = 1e-3  # a coordinate whose range is less than this of the largest does not count as moving
 SAMPLES = 201  # outputs, unless they are asked for
 
 
@@ -77,8 +79,14 @@ def compare(
     `repeats` runs), evaluations, steps; the largest violation a step leaves before it is closed, what stays at outputs
     ("drift"); how far motion and constraint forces are from the first method's, against their range.
     """
-    if isinstance(methods, str):
-        methods = [methods]
+    if not isinstance(model, Model | System):
+        raise InputError(f"compare: give a Model or a System, not {type(model).__name__}")
+    duration = positive(duration, "duration")
+    methods = [methods] if isinstance(methods, str) else list(methods)
+    if not methods:
+        raise InputError(f"compare: name at least one method of {', '.join(METHODS)}")
+    if "cartesian" in methods and not isinstance(model, Model):
+        raise InputError("compare: for 'cartesian' pass the Model, not the System")
     for name in methods:
         if name not in METHODS:
             raise InputError(f"compare: there is no method {name!r}; choose from {', '.join(METHODS)}")
@@ -107,16 +115,16 @@ def compare(
         runs[name] = _one(model, duration, name, {**options, "history": True})
     table = []
     forces = {name: _constraint_forces(system, run) for name, run in runs.items() if name != "cartesian"}
-    first = next(iter(runs), "")
+    first, pattern = next(iter(runs), ""), next(iter(forces), "")
     for name, run in runs.items():
         data, done = run.data, run.statistics
         row = {
             "method": name, "time, ms": 1e3 * best[name], "evaluations": done["evaluations"], "steps": done["steps"],
             "violation": _most(data, "step_opening"), "drift": float(data["violation"].max()),
             "decompositions": done.get("decompositions", "-"), "condition": done.get("condition", "-"),
-            "motion": _apart(data["position"].values, runs[first].data["position"].values),
+            "motion": _apart(data["q"].values, runs[first].data["q"].values),
         }  # fmt: skip
-        row["forces"] = _apart(forces[name], forces[first]) if name in forces and first in forces else "-"
+        row["forces"] = _apart(forces[name], forces[pattern]) if name in forces else "-"
         table.append(row)
     return Comparison(system.name, table, runs, failed)
 
@@ -132,9 +140,11 @@ def _most(data: Any, name: str) -> Any:
 
 
 def _apart(a: np.ndarray, b: np.ndarray) -> float:
-    """Largest difference against the largest range."""
-    scale = float(np.max(np.ptp(b, axis=0), initial=0.0)) or float(np.max(np.abs(b), initial=0.0)) or 1.0
-    return float(np.max(np.abs(a - b), initial=0.0)) / scale
+    """Largest difference of a column against its own range; columns that hardly move count against the largest range."""
+    ranges = np.ptp(b, axis=0)
+    largest = float(np.max(ranges, initial=0.0)) or float(np.max(np.abs(b), initial=0.0)) or 1.0
+    scale = np.where(ranges > STILL * largest, ranges, largest)
+    return float(np.max(np.abs(a - b) / scale, initial=0.0))
 
 
 def _constraint_forces(system: System, run: Run) -> np.ndarray:

@@ -149,6 +149,8 @@ def prepare(
         solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, order, span)
     solver.option[6:] = own
+    if history and chosen.outside is not None:
+        raise InputError(f"history: method={chosen.name!r} takes its steps outside madi; use dopri, abm or radau")
     solver.history = [] if history else None
     return solver
 

@@ -156,7 +156,7 @@ class Integration:
         run.data.coords["step_time"] = ("step_time", table[:, 0], {"units": "s", "of": "ends of the steps"})
         told = {"step_size": "s", "step_opening": "m or rad", "step_violation": "m or rad", "step_condition": "1"}
         for k, (name, unit) in enumerate(told.items()):
-            if k == 0 or np.isfinite(table[:, k + 1]).any():
+            if k == 0 or np.nanmax(np.abs(table[:, k + 1]), initial=0.0) > 0:  # what a method does not measure stays zero
                 run.data[name] = ("step_time", table[:, k + 1], {"units": unit})
 
     def memory(self) -> tuple[Any, ...]:
@@ -210,6 +210,8 @@ class Solver(Integration):
         self.entry = "null-space" if self.loops in WAYS else system.entry(formulation)
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         self.closer = system.engine("jit") if self.loops and engine == "compiled" else self.engine
+        if self.loops in WAYS:
+            self.closer.make_dense()
         if self.loops:
             self._tell_loops(feedback)
         self.reactions = list(reactions)
@@ -328,7 +330,7 @@ class Solver(Integration):
         if self.loops:
             close, close_context = self._close()
             work = self.closer.work
-            work.tally[[kkt.BASIS, kkt.WATCH]] = 0.0, 1.0  # directions begin anew with the first output
+            work.tally[[kkt.BASIS, kkt.VALID, kkt.WATCH]] = 0.0, 0.0, 1.0  # directions begin anew with the first output
             self.engine.loop(record_loops, RECORD_LOOPS)(
                 close, close_context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
                 work.phi, work.rate, work.lam, work.pace, work.tally, found.reshape(-1), nq, nv, nr, width, n,

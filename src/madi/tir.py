@@ -7,10 +7,12 @@ angles are radians). What a key means is in the MF-Tyre manuals; the formula is 
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from madi.errors import InputError
 
@@ -40,8 +42,10 @@ DIMENSIONS: dict[str, tuple[int, int, int, int, int]] = {
 }
 PRESSURES = ("INFLPRES", "NOMPRES", "PRESMIN", "PRESMAX", "IP", "IP_NOM")
 NEEDED = ("UNLOADED_RADIUS", "FNOMIN", "VERTICAL_STIFFNESS", "PCX1", "PDX1", "PKX1", "PCY1", "PDY1", "PKY1", "PKY2")
-POSITIVE = ("UNLOADED_RADIUS", "FNOMIN", "VERTICAL_STIFFNESS", "PCX1", "PDX1", "PKX1", "PCY1", "PDY1", "LONGVL", "LFZO",
-            "LMUX", "LMUY", "NOMPRES")  # fmt: skip
+POSITIVE = (
+    "UNLOADED_RADIUS", "FNOMIN", "VERTICAL_STIFFNESS", "PCX1", "PDX1", "PKX1", "PCY1", "PDY1", "LONGVL", "LFZO", "LMUX",
+    "LMUY", "LCX", "LCY", "LKX", "LKY", "LCZ", "NOMPRES",
+)  # fmt: skip
 RANGES = (
     ("FZMIN", "FZMAX"),
     ("KPUMIN", "KPUMAX"),
@@ -66,6 +70,10 @@ class Tir:
     side: str = ""  # "left", "right": which side of a car it was measured for
     lines: dict[str, int] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        size = f"radius {self.radius:g} m, nominal load {self.values['FNOMIN']:g} N"
+        return f"<tire {self.name!r}: Magic Formula {self.version:g}, {size}, {len(self.values)} numbers>"
+
     def __getitem__(self, key: str) -> float:
         return self.values[key]
 
@@ -80,7 +88,14 @@ class Tir:
 
     def scaled(self, **factors: float) -> Tir:
         """The same tire with scaling factors or other numbers changed: tir.scaled(LMUY=0.8)."""
+        from madi.forces.magic_formula import NAMES as COEFFICIENTS
+        from madi.forces.magic_formula import PRESSURE_TERMS, SCALES
+
+        known = {*self.values, *SCALES, *COEFFICIENTS, *PRESSURE_TERMS, "LMUV", "LCZ"}
         for key, value in factors.items():
+            if key.upper() not in known:
+                near = difflib.get_close_matches(key.upper(), sorted(known), 4, 0.5)
+                raise InputError(f"tire {self.name!r}: there is no number {key!r}; near it: {', '.join(near) or 'nothing'}")
             if not isinstance(value, int | float) or not math.isfinite(value):
                 raise InputError(f"tire {self.name!r}: {key}={value!r} must be a finite number")
         changed = replace(self, values={**self.values, **{k.upper(): float(v) for k, v in factors.items()}})
@@ -88,10 +103,11 @@ class Tir:
         return changed
 
     def forces(
-        self, fz: float, kappa: float = 0.0, alpha: float = 0.0, gamma: float = 0.0, speed: float | None = None,
+        self, fz: Any, kappa: Any = 0.0, alpha: Any = 0.0, gamma: Any = 0.0, speed: Any = None,
         pressure: float | None = None,
-    ) -> dict[str, float]:  # fmt: skip
+    ) -> dict[str, Any]:  # fmt: skip
         """Steady forces and moments at the contact, ISO axes (x forward, y left, z up), angles in rad: fx, fy, mx, my, mz.
+        Numbers, or arrays.
 
         kappa > 0 drives; tan(alpha) = velocity to the left / |forward|, so fy < 0 for alpha > 0; gamma > 0 leans the top to
         the right. `speed`: the wheel's, m/s (default: the one the tire was measured at).
@@ -103,6 +119,8 @@ class Tir:
 
 def read_tir(path: str | Path) -> Tir:
     """Read a `.tir` file. Errors name the line and the cause."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"read_tir: give a path, not {type(path).__name__}")
     file = Path(path)
     try:
         if file.stat().st_size > LARGEST:
@@ -126,6 +144,7 @@ def parse_tir(text: str, name: str = "tire") -> Tir:
     if missing:
         raise InputError(f"{name}: {', '.join(missing)} missing; a Magic Formula tire needs them")
     _judge(values, lines, name)
+    _judge_slopes(Tir(Path(name).stem, version, values), lines, name)
     side = words.get("TYRESIDE", ("", 0))[0].lower()
     if side not in ("left", "right", "symmetric", ""):
         raise InputError(f"{name}, line {words['TYRESIDE'][1]}: TYRESIDE {side!r}: write LEFT, RIGHT or SYMMETRIC")
@@ -160,11 +179,11 @@ def _entries(text: str, name: str) -> tuple[dict[str, tuple[str, int]], dict[str
         if not value:
             continue  # left blank: as if it were not there
         try:
-            number = float(re.sub(r"(?<=[\d.])[dD](?=[-+\d])", "e", value))
+            number = float("no number" if "_" in value else re.sub(r"(?<=[\d.])[dD](?=[-+\d])", "e", value[:60]))
         except ValueError:
             raise InputError(f"{name}, line {k}: {key} = {value[:40]!r} is not a number") from None
         if not math.isfinite(number):
-            raise InputError(f"{name}, line {k}: {key} = {value} is not a finite number")
+            raise InputError(f"{name}, line {k}: {key} = {value[:40]} is not a finite number")
         if key in values and values[key] != number and key not in ("MASS", "IXX", "IYY"):
             raise InputError(f"{name}, line {k}: {key} = {number:g}, but line {lines[key]} says {values[key]:g}; keep one")
         if key not in values:
@@ -230,8 +249,30 @@ def _judge(values: dict[str, float], lines: dict[str, int], name: str) -> None:
     radius = values["UNLOADED_RADIUS"]
     if not 0.02 < radius < 5.0:
         raise InputError(f"{at('UNLOADED_RADIUS')}: a radius of {radius:g} m; look at LENGTH in [UNITS]")
+    for key in ("VERTICAL_DAMPING", "VXLOW"):
+        if values.get(key, 0.0) < 0:
+            raise InputError(f"{at(key)}: {key} = {values[key]:g} must be >= 0")
     if values["FNOMIN"] / values["VERTICAL_STIFFNESS"] > radius:
         raise InputError(
             f"{at('VERTICAL_STIFFNESS')}: {values['VERTICAL_STIFFNESS']:g} N/m: FNOMIN ({values['FNOMIN']:g} N) would press "
             "the tire flat; look at [UNITS]"
+        )
+
+
+def _judge_slopes(tir: Tir, lines: dict[str, int], name: str) -> None:
+    """Driving slip must push forward, sliding to the left push to the right (ISO's signs), with finite numbers."""
+    load, h = tir["FNOMIN"] * tir.get("LFZO", 1.0), 1e-4
+    try:
+        along = tir.forces(load, kappa=h)["fx"] - tir.forces(load, kappa=-h)["fx"]
+        across = tir.forces(load, alpha=h)["fy"] - tir.forces(load, alpha=-h)["fy"]
+    except (OverflowError, ZeroDivisionError):
+        along = across = math.nan
+    if not (math.isfinite(along) and math.isfinite(across)):
+        raise InputError(f"{name}: at its nominal load the formula gives no finite forces; look at its coefficients")
+    if along <= 0:
+        raise InputError(f"{name}, line {lines.get('PKX1', 0)}: driving slip pulls the wheel back; look at PKX1, LKX")
+    if across >= 0:
+        raise InputError(
+            f"{name}, line {lines.get('PKY1', 0)}: sliding to the left pushes further left; PKY1 and PKY2 must make the "
+            "cornering stiffness negative (ISO's signs)"
         )

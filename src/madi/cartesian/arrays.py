@@ -74,7 +74,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("correction", "nu"),
     ("a", "7*n"),
     ("state", "21"),  # one link's relative motion: position, velocity, acceleration; the same of the turn
-    ("tally", "109"),
+    ("tally", "110"),
     ("spin", "nk"),  # rate of each link's angle, by which it is carried on to the time of the next evaluation
     ("clock", "1"),
 ]

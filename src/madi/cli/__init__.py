@@ -236,7 +236,7 @@ def show(report: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(f"\n[bold]{report['title']}[/bold]")
     for name, value in report.get("values", {}).items():
         console.print(f"  {name}: [cyan]{value:.6g}[/cyan]" if isinstance(value, float) else f"  {name}: {value}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 import traceback
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +34,7 @@ def find_model(word: str) -> Model:
     if not path.exists():
         raise InputError(f"there is no file {word!r}")
     try:
+        sys.path.insert(0, str(path.resolve().parent))  # as for a script: it may import what lies beside it
         found = runpy.run_path(str(path)).get("model")
         found = found() if callable(found) else found
     except MadiError:

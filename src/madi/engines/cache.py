@@ -25,6 +25,7 @@ def source_hash() -> str:
 NOT_COMPILED = (
     "bench",
     "cli",
+    "flexible",
     "model",
     "papers",
     "results",

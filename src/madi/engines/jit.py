@@ -165,12 +165,19 @@ class JitEngine:
         self.values = np.zeros(1) if values is None else values
         self.model_argument, self._calls = model_table(layout)
         self._programs: dict[str, Any] = {}
+        self._dense = False
+        self._before: Any = None
         self._own = threading.local()  # each thread has its own scratch: the calls release Python's lock
+
+    def make_dense(self) -> None:
+        """Scratch with room for null-space methods; what was handed out before stays valid."""
+        if not self._dense:
+            self._dense, self._before, self._own = True, self._own, threading.local()
 
     def _scratch(self) -> tuple[np.ndarray, np.ndarray]:
         """This thread's table of scratch views, and the context made of it."""
         if not hasattr(self._own, "context"):
-            self._own.work = work_views(self.layout.ints, np.zeros(self.layout.work_size()))
+            self._own.work = work_views(self.layout.ints, np.zeros(self.layout.work_size(self._dense)), self._dense)
             self._own.table = address_table(self._own.work)
             tables = (self.model_argument, self._own.table)
             self._own.context = np.array([table.ctypes.data for table in tables], dtype=np.int64)

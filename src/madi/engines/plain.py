@@ -21,6 +21,10 @@ class PlainEngine:
         self.model = self.model_argument = layout.arrays
         self.work = work_views(layout.ints, np.zeros(layout.work_size()))
 
+    def make_dense(self) -> None:
+        """Scratch with room for null-space methods."""
+        self.work = work_views(self.layout.ints, np.zeros(self.layout.work_size(True)), True)
+
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
         out = np.zeros(size)

@@ -9,8 +9,9 @@ Dynamics 48 S1 (2010) 337: the 6.1 formula with inflation pressure; MF-Tyre 5.2 
 files are fitted with differ, the programs are followed: slip angle and camber themselves (not tan, sin), the trail with
 the unscaled nominal load, in Mx atan((q6 Fz/Fz0)^2), My with Fz0. Turn slip is off.
 At standstill the shifts fade. Between no load and a thousandth of the nominal one forces are proportional to the load;
-above FZMAX friction stays as there. Scaling factors and inflation pressure are folded into the coefficients beforehand
-(`fold`).
+above FZMAX (at least three times the nominal load) friction stays as there; camber beyond the file's range counts as its
+end; friction and stiffness that lines in the load would make negative stay at a tenth. A file without combined slip gets an
+ellipse. Scaling factors and inflation pressure are folded into the coefficients beforehand (`fold`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 # the folded coefficients, as files name them; R0 ... FREFF: what the tire is, CARCASS_X ...: its relaxation
 (
-    R0, FZ0, FZ0S, V0, LMUV, NEW, SIDE, FZMAX, CZ, BREFF, DREFF, FREFF,
+    R0, FZ0, FZ0S, V0, LMUV, NEW, SIDE, COMBINED, CAMMIN, CAMMAX, FZMAX, CZ, BREFF, DREFF, FREFF,
     PCX1, PDX1, PDX2, PDX3, PEX1, PEX2, PEX3, PEX4, PKX1, PKX2, PKX3, PHX1, PHX2, PVX1, PVX2, RBX1, RBX2, RBX3, RCX1,
     REX1, REX2, RHX1,
     PCY1, PDY1, PDY2, PDY3, PEY1, PEY2, PEY3, PEY4, PEY5, PKY1, PKY2, PKY3, PKY4, PKY5, PKY6, PKY7, PHY1, PHY2, PHY3,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     QBZ1, QBZ2, QBZ3, QBZ4, QBZ5, QBZ9, QBZ10, QCZ1, QDZ1, QDZ2, QDZ3, QDZ4, QDZ6, QDZ7, QDZ8, QDZ9, QDZ10, QDZ11,
     QEZ1, QEZ2, QEZ3, QEZ4, QEZ5, QHZ1, QHZ2, QHZ3, QHZ4, SSZ1, SSZ2, SSZ3, SSZ4,
     CARCASS_X, PCFX1, PCFX2, CARCASS_Y, PCFY1, PCFY2, PTX1, PTX2, PTX3, PTY1, PTY2,
-) = range(135)  # fmt: skip
+) = range(138)  # fmt: skip
 NAMES = tuple(name for name, value in list(globals().items()) if name.isupper() and type(value) is int)
 LEAST = 1e-3  # of the nominal load: below it forces are proportional to the load
 TWO_BY_PI = 2.0 / math.pi
@@ -66,11 +67,17 @@ def usable_load(p, c, fz):
 
 
 @inline
+def held(value, change):
+    """value + change, but not less than a tenth of value: what a line through fitted loads may become far from them."""
+    return where(value + change > 0.1 * value, value + change, 0.1 * value)
+
+
+@inline
 def slip_stiffnesses(p, c, load, dfz, gamma):
     """dFx/dkappa and dFy/dalpha at no slip (4.E15, 4.E25)."""
-    kx = load * (p[c + PKX1] + p[c + PKX2] * dfz) * exp(p[c + PKX3] * dfz)
+    kx = load * held(p[c + PKX1], p[c + PKX2] * dfz) * exp(p[c + PKX3] * dfz)
     knee = p[c + PKY2] + p[c + PKY5] * gamma * gamma
-    ky = p[c + PKY1] * p[c + FZ0S] * (1.0 - p[c + PKY3] * fabs(gamma))
+    ky = p[c + PKY1] * p[c + FZ0S] * held(1.0, -p[c + PKY3] * fabs(gamma))
     return kx, ky * sin(p[c + PKY4] * atan(load / (p[c + FZ0S] * knee)))
 
 
@@ -78,7 +85,7 @@ def slip_stiffnesses(p, c, load, dfz, gamma):
 def lateral(p, c, load, dfz, alpha, gamma, grip, rolling):
     """Pure side slip (4.E19-4.E30): Fy, its stiffness, friction, B C, shift of the angle, shift of the force."""
     _, k = slip_stiffnesses(p, c, load, dfz, gamma)
-    mu = (p[c + PDY1] + p[c + PDY2] * dfz) * (1.0 - p[c + PDY3] * gamma * gamma) * grip
+    mu = held(p[c + PDY1], p[c + PDY2] * dfz) * held(1.0, -p[c + PDY3] * gamma * gamma) * grip
     lift = load * (p[c + PVY3] + p[c + PVY4] * dfz) * gamma * grip
     up = rolling * (load * (p[c + PVY1] + p[c + PVY2] * dfz) * grip + lift)
     if int(p[c + NEW]) == 1:
@@ -102,6 +109,7 @@ def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
     `forward`: 1, going backwards -1, smooth in between; `speed` of the wheel and `slide`, of the contact over the road.
     """
     load = usable_load(p, c, fz)
+    gamma = where(gamma > p[c + CAMMAX], p[c + CAMMAX], where(gamma < p[c + CAMMIN], p[c + CAMMIN], gamma))
     share = where(fz > 0.0, fz, 0.0) / load
     dfz = load / p[c + FZ0S] - 1.0
     relative = load / p[c + FZ0]
@@ -110,7 +118,7 @@ def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
     rolling = forward * forward  # a tire that stands still has no shifts: it would push the car
     # along (4.E9-4.E18)
     kx, _ = slip_stiffnesses(p, c, load, dfz, gamma)
-    mux = (p[c + PDX1] + p[c + PDX2] * dfz) * (1.0 - p[c + PDX3] * square) * grip
+    mux = held(p[c + PDX1], p[c + PDX2] * dfz) * held(1.0, -p[c + PDX3] * square) * grip
     x = kappa + rolling * (p[c + PHX1] + p[c + PHX2] * dfz)
     e = (p[c + PEX1] + p[c + PEX2] * dfz + p[c + PEX3] * dfz * dfz) * (1.0 - p[c + PEX4] * sign(x))
     top = mux * load
@@ -118,13 +126,19 @@ def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
     fx = fx + rolling * load * (p[c + PVX1] + p[c + PVX2] * dfz) * grip
     # across
     fy, ky, muy, stiff, shift, up = lateral(p, c, load, dfz, alpha, gamma, grip, rolling)
+    if int(p[c + COMBINED]) == 0:  # the file says nothing of combined slip: within an ellipse
+        both = (fx / (mux * load)) ** 2 + (fy / (muy * load)) ** 2
+        short = 1.0 / sqrt(where(both > 1.0, both, 1.0))
+        fx, fy = short * fx, short * fy
     # each takes from the other (4.E50-4.E67)
     b = (p[c + RBX1] + p[c + RBX3] * square) * cos(atan(p[c + RBX2] * kappa))
     e, s = p[c + REX1] + p[c + REX2] * dfz, p[c + RHX1]
-    fx = fx * cos(p[c + RCX1] * curve(b, e, alpha + s)) / cos(p[c + RCX1] * curve(b, e, s))
+    left = cos(p[c + RCX1] * curve(b, e, alpha + s)) / cos(p[c + RCX1] * curve(b, e, s))
+    fx = where(left > 0.0, left, 0.0) * fx
     b = (p[c + RBY1] + p[c + RBY4] * square) * cos(atan(p[c + RBY2] * (alpha - p[c + RBY3])))
     e, s = p[c + REY1] + p[c + REY2] * dfz, p[c + RHY1] + p[c + RHY2] * dfz
     left = cos(p[c + RCY1] * curve(b, e, kappa + s)) / cos(p[c + RCY1] * curve(b, e, s))
+    left = where(left > 0.0, left, 0.0)
     steer = muy * load * (p[c + RVY1] + p[c + RVY2] * dfz + p[c + RVY3] * gamma) * cos(atan(p[c + RVY4] * alpha))
     fy0, fy = left * fy, left * fy + steer * sin(p[c + RVY5] * atan(p[c + RVY6] * kappa))
     # aligning (4.E31-4.E49, 4.E71-4.E78): trail, residual, the arm of Fx
@@ -179,6 +193,15 @@ def rolling_radius(p, c, fz):
 
 
 @kernel
+def gripping_slips(p, c, fz):
+    """Slips (along, tangent across) at which the slopes at no slip would use up friction."""
+    load = usable_load(p, c, fz)
+    dfz = load / p[c + FZ0S] - 1.0
+    kx, ky = slip_stiffnesses(p, c, load, dfz, 0.0)
+    return held(p[c + PDX1], p[c + PDX2] * dfz) * load / fabs(kx), held(p[c + PDY1], p[c + PDY2] * dfz) * load / fabs(ky)
+
+
+@kernel
 def relaxation_lengths(p, c, fz, gamma):
     """(along, across), m: 6.1 by the carcass' stiffness, 5.2 by coefficients of its own; at least a tenth of the radius."""
     load = usable_load(p, c, fz)
@@ -195,7 +218,17 @@ def relaxation_lengths(p, c, fz, gamma):
     return where(along > least, along, least), where(across > least, across, least)
 
 
-DEFAULTS = {"LMUV": 0.0, "PKY4": 2.0, "LONGVL": 16.7, "QSY7": 0.85, "QSY8": -0.4, "PTY2": 1.0, "FZMAX": math.inf}
+DEFAULTS = {
+    "LMUV": 0.0,
+    "PKY4": 2.0,
+    "LONGVL": 16.7,
+    "QSY7": 0.85,
+    "QSY8": -0.4,
+    "PTY2": 1.0,
+    "FZMAX": 0.0,
+    "CAMMIN": -0.35,
+    "CAMMAX": 0.35,
+}
 
 
 def fold(tir: Tir, pressure: float | None = None, mirrored: bool = False) -> np.ndarray:
@@ -211,6 +244,9 @@ def fold(tir: Tir, pressure: float | None = None, mirrored: bool = False) -> np.
         value["PHY3"] = 0.0
     nominal = tir.get("NOMPRES")
     now = tir.get("INFLPRES", nominal) if pressure is None else float(pressure)
+    if pressure is not None and not tir.get("PRESMIN") <= now <= tir.get("PRESMAX", math.inf):
+        told = f"{tir.get('PRESMIN'):g} to {tir.get('PRESMAX', math.inf):g}"
+        raise InputError(f"tire {tir.name!r}: pressure={pressure!r} Pa is outside what it was measured at, {told} Pa")
     if new and not (now > 0 and nominal > 0) and (pressure is not None or any(value[key] for key in PRESSURE_TERMS[:-1])):
         raise InputError(f"tire {tir.name!r}: pressure {now:g} Pa with NOMPRES {nominal:g} Pa: give both, > 0")
     d = now / nominal - 1.0 if new and now > 0 and nominal > 0 else 0.0
@@ -240,13 +276,12 @@ def fold(tir: Tir, pressure: float | None = None, mirrored: bool = False) -> np.
             value[name] *= factor
     value |= {
         "R0": tir["UNLOADED_RADIUS"], "FZ0": tir["FNOMIN"], "FZ0S": tir["FNOMIN"] * v["LFZO"], "V0": v["LONGVL"],
-        "NEW": 1.0 if new else 0.0, "SIDE": -1.0 if mirrored else 1.0, "CZ": tir["VERTICAL_STIFFNESS"],
+        "NEW": 1.0 if new else 0.0, "COMBINED": 1.0 if v["RCX1"] or v["RCY1"] else 0.0,
+        "SIDE": -1.0 if mirrored else 1.0, "CZ": tir["VERTICAL_STIFFNESS"],
         "CARCASS_X": tir.get("LONGITUDINAL_STIFFNESS") * (1 + tir.get("PCFX3") * d),
         "CARCASS_Y": tir.get("LATERAL_STIFFNESS") * (1 + tir.get("PCFY3") * d),
     }  # fmt: skip
-    value["FZMAX"] = max(value["FZMAX"], 2.0 * value["FZ0S"])
-    if not math.isfinite(value["FZMAX"]):
-        value["FZMAX"] = 1e12
+    value["FZMAX"] = max(value["FZMAX"], 3.0 * value["FZ0S"])
     return np.array([float(value[name]) for name in NAMES])
 
 
@@ -267,13 +302,19 @@ def refuse_without_relaxation(tir: Tir) -> None:
         )
 
 
-def evaluate(
-    tir: Tir, fz: float, kappa: float, alpha: float, gamma: float, speed: float | None, pressure: float | None
-) -> dict[str, Any]:
-    """Forces and moments of one state, for `Tir.forces`."""
+def evaluate(tir: Tir, fz: Any, kappa: Any, alpha: Any, gamma: Any, speed: Any, pressure: float | None) -> dict[str, Any]:
+    """Forces and moments, for `Tir.forces`; of arrays, arrays."""
     p = fold(tir, pressure)
-    speed = float(p[V0]) if speed is None else float(speed)
-    slide = abs(speed) * math.hypot(kappa, math.tan(alpha))
-    forward = -1.0 if speed < 0 else 1.0
-    found = magic(p, 0, float(fz), float(kappa), float(alpha), float(gamma), forward, speed, slide)
-    return dict(zip(("fx", "fy", "mx", "my", "mz"), map(float, found), strict=True))
+    try:
+        states = (fz, kappa, alpha, gamma, p[V0] if speed is None else speed)
+        given = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in states))
+    except (TypeError, ValueError):
+        raise InputError(
+            f"tire {tir.name!r}: fz, kappa, alpha, gamma and speed must be numbers, or arrays of one shape"
+        ) from None
+    found = np.empty((5, *given[0].shape))
+    for place in np.ndindex(given[0].shape):
+        load, k, a, g, v = (float(x[place]) for x in given)
+        slide = abs(v) * math.hypot(k, math.tan(a))
+        found[(slice(None), *place)] = magic(p, 0, load, k, a, g, -1.0 if v < 0 else 1.0, v, slide)
+    return {name: float(x) if x.ndim == 0 else x for name, x in zip(("fx", "fy", "mx", "my", "mz"), found, strict=True)}

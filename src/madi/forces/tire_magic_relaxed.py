@@ -7,7 +7,7 @@ The contact patch lags behind the wheel by u along and w across:
 so that at standstill the tire is a spring, and slip never divides by a speed; near standstill a damper acts beside it.
 u and w are the speeds of a unit mass on a slide and of a unit inertia on an axis (one body on a cylindrical joint,
 `Model.magic_tire` draws it): so all integrators and formulations step them like any other speed. They do not grow beyond a
-slip at which the tire slides anyway; in the air they decay.
+slip at which the tire slides anyway (at standstill: where friction is used up); in the air they decay.
 
 References: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), eqs. 7.7, 7.9, 8.128; the limits and the decay are ours.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from madi.forces.contact import LOW_SPEED, PARAMETERS, touch
 from madi.forces.kind import ForceKind
-from madi.forces.magic_formula import relaxation_lengths
+from madi.forces.magic_formula import gripping_slips, relaxation_lengths
 from madi.forces.tire_magic import coefficients_at, pack, posture, press
 from madi.kernel import fabs, kernel, where
 
@@ -25,15 +25,20 @@ KIND = ForceKind(
     "tire_magic_relaxed", code=16, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=2,
     positive=("low_speed",),
 )  # fmt: skip
-MOST_ALONG, MOST_ACROSS = 2.0, 10.0  # slips beyond which the patch no longer lags
-FADE = 0.05  # s: how fast it comes back in the air
+MOST_ALONG, MOST_ACROSS = 2.0, 10.0  # slips beyond which the patch no longer lags, at speed
+WALK = 3.0  # m/s: well below it they count as standing
+FADE = 0.02  # s: how fast it comes back in the air, and from beyond that
 DAMPING = 0.01  # s: the damper at standstill, per relaxation length
 
 
 @kernel
 def lag(state, rate, most, carried):
-    """Rate of a lag: stopped where it would grow beyond `most`, a decay in the air."""
-    rate = where(fabs(state) > most, where(state * rate > 0.0, 0.0, rate), rate)
+    """Rate of a lag: where it is beyond `most` it grows less and less, and comes back; a decay in the air."""
+    beyond = fabs(state) - most
+    beyond = where(beyond > 0.0, beyond, 0.0)
+    share = 10.0 * beyond / (most + 1e-9)
+    less = where(share < 1.0, 1.0 - share, 0.0)
+    rate = where(state * rate > 0.0, less * rate, rate) + where(state < 0.0, beyond, -beyond) / FADE
     return where(carried, rate, -state / FADE)
 
 
@@ -45,11 +50,18 @@ def apply(model, work, e):
     normal, _, across = touch(model, work, e)
     pace, speed, slip, gamma = posture(model, work, e, normal)
     aside = -across * speed
-    along_length, across_length = relaxation_lengths(p, coefficients_at(p, s), normal, gamma)
+    c = coefficients_at(p, s)
+    along_length, across_length = relaxation_lengths(p, c, normal, gamma)
+    # at standstill no more is stored than what friction holds
+    most_along, most_across = gripping_slips(p, c, normal)
+    still = low * low / (speed * speed)
+    going = pace * pace / (pace * pace + WALK * WALK)
+    most_along = most_along + (MOST_ALONG - most_along) * going
+    most_across = most_across + (MOST_ACROSS - most_across) * going
     u, w = work.v[column], work.v[column + 1]
-    du = lag(u, -slip - fabs(pace) * u / along_length, MOST_ALONG * along_length, normal > 0.0)
-    dw = lag(w, aside - fabs(pace) * w / across_length, MOST_ACROSS * across_length, normal > 0.0)
-    damping = DAMPING * low * low / (speed * speed)
+    du = lag(u, -slip - fabs(pace) * u / along_length, most_along * along_length, normal > 0.0)
+    dw = lag(w, aside - fabs(pace) * w / across_length, most_across * across_length, normal > 0.0)
+    damping = DAMPING * still
     kappa, tangent = (u - damping * slip) / along_length, (w + damping * aside) / across_length
     press(model, work, e, normal, kappa, tangent, pace, speed, gamma)
     work.tau[column] = work.tau[column] + du

@@ -112,6 +112,8 @@ def leaps(calls, h, relative):
     close, remarks = calls[2], calls[4]
     if close == 0 or remarks[LOWEST] >= SINGULAR:
         return False
+    if remarks[GOOD_STEP] == 0.0:  # the run begins in such a position
+        remarks[GOOD_STEP] = h
     if h <= 0.05 * remarks[GOOD_STEP] or (h <= 0.6 * remarks[GOOD_STEP] and relative < 1e-6):
         remarks[LEAPS] = remarks[LEAPS] + 1.0
         return True

@@ -13,13 +13,13 @@ from typing import Any
 
 from madi.constraints.dispatch import evaluate_rows
 from madi.dynamics.kinematics import positions, velocities
-from madi.dynamics.recursive import composites
+from madi.dynamics.recursive import composite_inertias, composites
 from madi.forces.dispatch import apply_forces
 from madi.joints.dispatch import retract
 from madi.kernel import kernel
 from madi.loops.kkt import CAREFUL, CLOSENESS, FAILED, NEAR, OPENED, POSITION, VALID, VELOCITY, coefficients
 from madi.signals.tape import force_signals
-from madi.spatial.algebra import dot6
+from madi.spatial.algebra import body_inertia, dot6
 
 MOST = 30  # iterations of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained
@@ -37,6 +37,15 @@ def worst(values, n):
         if not x <= size:
             size = x
     return size
+
+
+@kernel
+def composite_masses(model, work):
+    """M and Phi_q at the configuration in work; its rows are evaluated."""
+    for i in range(1, model.n):
+        body_inertia(model, work, i)
+    composite_inertias(model, work)
+    coefficients(model, work)
 
 
 def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: Callable[..., Any]) -> Callable[..., Any]:

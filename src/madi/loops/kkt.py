@@ -23,8 +23,9 @@ NOTED = 16  # how many singular positions were noted; then two steps' times and 
 ROOM = 75
 # of null-space methods (loops/null_space.py); OPENED: by how much a step left the constraints, before it
 # was closed; FEWEST: one more than the fewest rows that depended on others so far
-WAY, BASIS, RANK, DECOMPOSITIONS, CONDITION, REFERENCE, BEST, WORST, TURN, WATCH, IDENTITY, OPENED, FEWEST = range(96, 109)
-TALLY = 109
+WAY, BASIS, RANK, DECOMPOSITIONS, CONDITION, REFERENCE, SMALLEST, WORST, TURN, WATCH, IDENTITY = range(96, 107)
+OPENED, FEWEST, MOST_RANK = range(107, 110)
+TALLY = 110
 
 
 @kernel

@@ -15,30 +15,32 @@ only. The methods differ in how directions T are chosen that stay independent, a
 
 Of the last three [I_R, N^T] is the inverse of E = [J; T], so N = the old directions carried on. A new T of svd and qr is
 turned to lie as near as it can to the old one: directions do not jump. Rows that depend on others are left out (complete
-pivoting, all made dimensionless by masses); their multipliers are zero. Numbers are judged here: not traced.
+pivoting); their multipliers are zero. All of it is done in coordinates made dimensionless by mass: columns are divided by
+the root of what they move (as it was when the run began), rows by the root of how they yield; so heavy and light parts,
+metres and radians, count alike. Numbers are judged here: not traced.
 """
 
 from __future__ import annotations
 
 from madi.kernel import inline, kernel, sqrt
-from madi.loops.closing import NAN, closing
+from madi.loops.closing import NAN, closing, composite_masses
 from madi.loops.kkt import (
     BASIS,
-    BEST,
     CONDITION,
     DECOMPOSITIONS,
     DEFICIENT,
     EPSILON,
     FACTORISATIONS,
     IDENTITY,
+    MOST_RANK,
     RANK,
     REFERENCE,
+    SMALLEST,
     TURN,
     VALID,
     WATCH,
     WAY,
     WORST,
-    coefficients,
     hand_out,
     remark,
     right_hand_side,
@@ -47,8 +49,11 @@ from madi.loops.kkt import (
 PSEUDO_INVERSE, SVD, QR, PARTITION = 1, 2, 3, 4
 WAYS = {"pseudo-inverse": PSEUDO_INVERSE, "svd": SVD, "qr": QR, "partition": PARTITION}
 DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds nothing
+MISSES = 1e-6  # share of its acceleration by which a left-out row may be missed
 GROWN = 10.0  # condition number, against the one the directions were chosen at, at which they are chosen anew
 HOPELESS = 1e12  # condition number at which they are chosen anew even within a step
+HOPELESS_SQUARED = 1e7  # the same for the pseudo-inverse, which squares it
+ONCE_MORE = 1e3  # condition number from which on the pseudo-inverse projects twice
 LEAVES = 0.3  # share of the velocity outside the span of T, at which svd chooses anew
 
 
@@ -152,24 +157,34 @@ def lu_solve_transposed(a, n, order, x):
 
 
 @kernel
-def choose_rows(model, work):
-    """work.chosen: the independent rows, by Gaussian elimination with complete pivoting of Phi_q, made dimensionless by
-    the mass each column and each row feels; work.order: the columns they take. Returns how many."""
-    n, a, size = model.nn, work.spare, work.correction
+def weigh(model, work):
+    """work.size, work.heavy: what columns and rows are measured by."""
     for k in range(model.nm):
         if model.m_row[k] == model.m_column[k]:
-            size[model.column_place[model.m_row[k]]] = 1.0 / sqrt(work.mass[k])
-    rows = 0
+            work.size[model.column_place[model.m_row[k]]] = 1.0 / sqrt(work.mass[k])
+    for r in range(model.nr):
+        if model.row_place[r] >= 0:
+            work.heavy[r] = sqrt(EPSILON / model.row_value[r, 2])
+
+
+@kernel
+def choose_rows(model, work):
+    """work.chosen: first the independent rows, then the others, by Gaussian elimination with complete pivoting of Phi_q;
+    work.order: the columns they take. Returns how many are independent; -1 where numbers are not finite."""
+    n, a = model.nn, work.spare
+    rows, total = 0, 0.0
     for r in range(model.nr):
         if model.row_place[r] >= 0:
             for c in range(n):
                 a[rows * n + c] = 0.0
-            heavy = sqrt(EPSILON / model.row_value[r, 2])
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 c = model.column_place[model.j_column[j]]
-                a[rows * n + c] = work.jacobian[j] * size[c] * heavy
+                a[rows * n + c] = work.jacobian[j] * work.size[c] * work.heavy[r]
+                total += abs(a[rows * n + c])
             work.chosen[rows] = r
             rows += 1
+    if not total < 1e300:
+        return -1
     for c in range(n):
         work.order[c] = c
     largest = 0.0
@@ -205,7 +220,8 @@ def gather(model, work):
         for c in range(n):
             J[i * n + c] = 0.0
         for j in range(model.row_first[r], model.row_first[r + 1]):
-            J[i * n + model.column_place[model.j_column[j]]] = work.jacobian[j]
+            c = model.column_place[model.j_column[j]]
+            J[i * n + c] = work.jacobian[j] * work.size[c] * work.heavy[r]
 
 
 @kernel
@@ -251,6 +267,10 @@ def singular_directions(work, m, n):
     for i in range(n):
         for j in range(n):
             V[i * n + j] = 1.0 if i == j else 0.0
+    largest = 0.0
+    for j in range(m * n):
+        largest = max(largest, abs(a[j]))
+    tiny = 1e-28 * largest * largest  # columns that have vanished are rounding: they are not turned against each other
     for _ in range(60):
         turned = False
         for p in range(n - 1):
@@ -260,7 +280,7 @@ def singular_directions(work, m, n):
                     x += a[i * n + p] * a[i * n + p]
                     y += a[i * n + q] * a[i * n + q]
                     z += a[i * n + p] * a[i * n + q]
-                if abs(z) <= 1e-15 * sqrt(x * y) + 1e-300:
+                if x <= tiny or y <= tiny or abs(z) <= 1e-15 * sqrt(x * y):
                     continue
                 turned = True
                 tau = (y - x) / (2.0 * z)
@@ -367,15 +387,25 @@ def polar(A, B, f, row):
 
 
 @kernel
-def decompose(model, work):
-    """Rows and directions chosen anew at the coefficients in work; the factor of range and null space is made."""
+def decompose(model, work, rows):
+    """Directions chosen anew at the coefficients in work, with `rows` the rows too; the factor is made. Where numbers are
+    not finite nothing is chosen: BASIS becomes 0."""
     tally = work.tally
-    n, way, before = model.nn, int(tally[WAY]), tally[BASIS] * tally[RANK]
-    m = choose_rows(model, work)
+    n, way = model.nn, int(tally[WAY])
+    before = int(tally[RANK]) if tally[BASIS] != 0.0 else -1
+    m = before
+    if before < 0:
+        weigh(model, work)
+    if rows or before < 0:
+        m = choose_rows(model, work)
+        if m < 0:
+            tally[BASIS], tally[RANK], tally[VALID], tally[CONDITION], tally[SMALLEST] = 0.0, 0.0, 0.0, NAN, NAN
+            return
     tally[RANK] = m
+    tally[MOST_RANK] = max(tally[MOST_RANK], tally[RANK])
     tally[DECOMPOSITIONS] = tally[DECOMPOSITIONS] + 1.0
     gather(model, work)
-    keep = before == m and tally[BASIS] != 0.0
+    keep = before == m
     if way == PARTITION:
         for i in range(n - m):
             for c in range(n):
@@ -414,28 +444,29 @@ def row_times(model, work, i, a, at):
     """The chosen row i of J times n numbers from a[at] on; rows are sparse."""
     r, x = int(work.chosen[i]), 0.0
     for j in range(model.row_first[r], model.row_first[r + 1]):
-        x += work.jacobian[j] * a[at + model.column_place[model.j_column[j]]]
-    return x
+        c = model.column_place[model.j_column[j]]
+        x += work.jacobian[j] * work.size[c] * a[at + c]
+    return x * work.heavy[r]
 
 
 @inline
 def add_row(model, work, i, factor, a, at):
     """a[at:] + factor times the chosen row i of J."""
     r = int(work.chosen[i])
+    factor = factor * work.heavy[r]
     for j in range(model.row_first[r], model.row_first[r + 1]):
-        c = at + model.column_place[model.j_column[j]]
-        a[c] = a[c] + factor * work.jacobian[j]
+        c = model.column_place[model.j_column[j]]
+        a[at + c] = a[at + c] + factor * work.jacobian[j] * work.size[c]
 
 
 @kernel
 def factor_rows(model, work, m, n):
-    """J J^T, factored, into work.square; returns the condition number of J, by its pivots."""
+    """J J^T, factored, into work.square; returns the smallest and the largest pivot of J."""
     G = work.square
     for i in range(m):
         for j in range(i + 1):
             G[i * m + j] = row_times(model, work, j, work.dense, i * n)
-    low, high = cholesky(G, m)
-    return high / low if m > 0 else 1.0
+    return cholesky(G, m)
 
 
 @kernel
@@ -444,7 +475,7 @@ def factor(model, work):
     tally = work.tally
     n, m = model.nn, int(tally[RANK])
     if tally[WAY] == PSEUDO_INVERSE:
-        condition = factor_rows(model, work, m, n)
+        low, high = factor_rows(model, work, m, n)
     else:
         E = work.square
         for j in range(m * n):
@@ -452,8 +483,8 @@ def factor(model, work):
         for j in range((n - m) * n):
             E[m * n + j] = work.basis[j]
         low, high = lu(E, n, work.order)
-        condition = high / low if n > 0 else 1.0
-    tally[CONDITION] = condition
+    tally[CONDITION] = high / low if high != 0.0 else 1.0  # nothing to factor: all rows vanish
+    tally[SMALLEST] = low
     tally[VALID] = 1.0
     tally[FACTORISATIONS] = tally[FACTORISATIONS] + 1.0
 
@@ -463,14 +494,18 @@ def into_range(model, work, x):
     """x <- I_R x: m numbers become n."""
     n, m = model.nn, int(work.tally[RANK])
     if work.tally[WAY] == PSEUDO_INVERSE:
-        y = work.short
-        cholesky_solve(work.square, m, x)
+        y, wanted = work.short, work.rest
         for i in range(m):
+            wanted[i] = x[i]
             y[i] = x[i]
         for c in range(n):
             x[c] = 0.0
-        for i in range(m):
-            add_row(model, work, i, y[i], x, 0)
+        for _ in range(2):  # J J^T has the square of J's condition: one refinement
+            cholesky_solve(work.square, m, y)
+            for i in range(m):
+                add_row(model, work, i, y[i], x, 0)
+            for i in range(m):
+                y[i] = wanted[i] - row_times(model, work, i, x, 0)
     else:
         for c in range(m, n):
             x[c] = 0.0
@@ -496,11 +531,12 @@ def out_of_range(model, work, x):
 def project(model, work, m, a, at):
     """a[at:] <- (1 - I_R J) of itself, J J^T factored in work.square."""
     y = work.short
-    for i in range(m):
-        y[i] = row_times(model, work, i, a, at)
-    cholesky_solve(work.square, m, y)
-    for i in range(m):
-        add_row(model, work, i, -y[i], a, at)
+    for _ in range(1 if work.tally[CONDITION] < ONCE_MORE else 2):
+        for i in range(m):
+            y[i] = row_times(model, work, i, a, at)
+        cholesky_solve(work.square, m, y)
+        for i in range(m):
+            add_row(model, work, i, -y[i], a, at)
 
 
 @kernel
@@ -528,9 +564,10 @@ def mass_times(model, work, x, xat, y, yat):
         y[yat + c] = 0.0
     for k in range(model.nm):
         i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
-        y[yat + i] = y[yat + i] + work.mass[k] * x[xat + j]
+        mass = work.mass[k] * work.size[i] * work.size[j]
+        y[yat + i] = y[yat + i] + mass * x[xat + j]
         if i != j:
-            y[yat + j] = y[yat + j] + work.mass[k] * x[xat + i]
+            y[yat + j] = y[yat + j] + mass * x[xat + i]
 
 
 @kernel
@@ -539,12 +576,18 @@ def accelerate(model, work):
     n, m = model.nn, int(work.tally[RANK])
     f = n - m
     x, force, N, MN, H = work.unknown, work.force_left, work.null, work.product, work.reduced
+    if work.tally[BASIS] == 0.0:  # numbers were not finite
+        for k in range(model.nu):
+            x[k] = NAN
+        hand_out(model, work, x)
+        return
     null_directions(model, work)
     right_hand_side(model, work, x)
     for c in range(n):
-        force[c] = x[c]
+        force[c] = x[c] * work.size[c]
     for i in range(m):
-        work.correction[i] = x[model.row_place[int(work.chosen[i])]]
+        r = int(work.chosen[i])
+        work.correction[i] = x[model.row_place[r]] * work.heavy[r]
     for k in range(n, model.nu):
         x[k] = 0.0
     for i in range(m):
@@ -571,19 +614,26 @@ def accelerate(model, work):
     for c in range(n):
         force[c] = force[c] - work.correction[c]
     out_of_range(model, work, force)
+    for c in range(n):
+        x[c] = x[c] * work.size[c]
     for i in range(m):
-        x[model.row_place[int(work.chosen[i])]] = force[i]
+        r = int(work.chosen[i])
+        x[model.row_place[r]] = force[i] * work.heavy[r]
     hand_out(model, work, x)
 
 
 @kernel
 def factor_here(model, work):
     """The factor at the coefficients in work; rows and directions stay as they are as long as they can."""
-    if work.tally[BASIS] != 0.0:
+    tally = work.tally
+    most = HOPELESS_SQUARED if tally[WAY] == PSEUDO_INVERSE else HOPELESS
+    if tally[BASIS] != 0.0 and tally[RANK] >= tally[MOST_RANK]:
         gather(model, work)
         factor(model, work)
-    if work.tally[BASIS] == 0.0 or not work.tally[CONDITION] < HOPELESS:
-        decompose(model, work)
+    else:  # the first time; or rows were left out in a singular position: they may be back
+        tally[CONDITION] = NAN
+    if not tally[CONDITION] < most:
+        decompose(model, work, True)
 
 
 @kernel
@@ -598,38 +648,64 @@ def equations(model, work):
 
 @kernel
 def refactor(model, work):
-    """Factor at the configuration in work; its rows are evaluated."""
-    coefficients(model, work)
-    factor_here(model, work)
+    """Factor at the configuration in work; its rows are evaluated. Where rows are left out, they are chosen anew: it is
+    called when corrections gain too little."""
+    composite_masses(model, work)
+    if work.tally[BASIS] != 0.0 and work.tally[RANK] < active_rows(model):
+        decompose(model, work, True)
+    else:
+        factor_here(model, work)
+
+
+@kernel
+def active_rows(model):
+    """Rows that do not vanish identically."""
+    rows = 0
+    for r in range(model.nr):
+        if model.row_place[r] >= 0:
+            rows += 1
+    return rows
 
 
 @kernel
 def step_for(model, work, wanted):
     """work.unknown = -I_R wanted: along the constrained directions only."""
+    x = work.unknown
+    if work.tally[BASIS] == 0.0:
+        for c in range(model.nn):
+            x[c] = NAN
+        return
     for i in range(int(work.tally[RANK])):
-        work.unknown[i] = -wanted[int(work.chosen[i])]
-    into_range(model, work, work.unknown)
+        r = int(work.chosen[i])
+        x[i] = -wanted[r] * work.heavy[r]
+    into_range(model, work, x)
+    for c in range(model.nn):
+        x[c] = x[c] * work.size[c]
 
 
 @kernel
 def leaving(model, work):
-    """Share of the velocity that is outside the span of T (orthonormal rows)."""
+    """Share of the free velocity (what drives force apart) that is outside the span of T, which has orthonormal rows."""
     n, m = model.nn, int(work.tally[RANK])
-    x, whole = work.correction, 0.0
+    x, y = work.correction, work.rest
     for c in range(model.nv):
         if model.column_place[c] >= 0:
-            x[model.column_place[c]] = work.v[c]
-            whole += work.v[c] * work.v[c]
+            k = model.column_place[c]
+            x[k] = work.v[c] / work.size[k]
+    kept = 0.0
+    for i in range(m):
+        y[i] = 0.0
     for i in range(n - m):
-        y = 0.0
+        z = 0.0
         for c in range(n):
-            y += work.basis[i * n + c] * x[c]
-        for c in range(n):
-            x[c] = x[c] - y * work.basis[i * n + c]
-    left = 0.0
+            z += work.basis[i * n + c] * x[c]
+        y[m + i] = z
+        kept += z * z
+    lu_solve(work.square, n, work.order, y)
+    whole = 0.0
     for c in range(n):
-        left += x[c] * x[c]
-    return sqrt(left / whole) if whole > 1e-20 else 0.0
+        whole += y[c] * y[c]
+    return sqrt(max(0.0, 1.0 - kept / whole)) if whole > 1e-20 else 0.0
 
 
 @kernel
@@ -637,18 +713,32 @@ def renew(model, work):
     """The criteria: rows and directions as they should be for the next step. The factor is fresh."""
     tally = work.tally
     n, way = model.nn, int(tally[WAY])
-    anew = not tally[CONDITION] < GROWN * tally[REFERENCE]
-    if way == SVD and leaving(model, work) > LEAVES:
-        anew = True
-    if anew:
-        decompose(model, work)
+    if not tally[CONDITION] < GROWN * tally[REFERENCE]:
+        decompose(model, work, True)
+    elif way == SVD and leaving(model, work) > LEAVES:
+        decompose(model, work, False)
     else:
         tally[REFERENCE] = min(tally[REFERENCE], tally[CONDITION])
-    if way == PSEUDO_INVERSE:  # P2: the projected directions are the next ones, kept at unit length
+    if way == PSEUDO_INVERSE and tally[BASIS] != 0.0:  # P2: the projected directions are the next ones, at unit length
         m = int(tally[RANK])
         null_directions(model, work)
         straighten(work, n - m, n)
         take_basis(work, m, n)
+
+
+@kernel
+def misses(model, work):
+    """Whether the accelerations in work miss a row that was left out: then it does not depend on the others."""
+    for i in range(int(work.tally[RANK]), active_rows(model)):
+        r = int(work.chosen[i])
+        x, scale = work.gamma[r], abs(work.gamma[r])
+        for j in range(model.row_first[r], model.row_first[r + 1]):
+            y = work.jacobian[j] * work.acceleration[model.j_column[j]]
+            x = x - y
+            scale += abs(y)
+        if abs(x) > MISSES * (scale + 1e-3):
+            return True
+    return False
 
 
 @kernel
@@ -701,17 +791,17 @@ def finish(model, work):
     factor_here(model, work)
     renew(model, work)
     accelerate(model, work)
+    if tally[BASIS] != 0.0 and misses(model, work):
+        rank = tally[RANK]
+        decompose(model, work, True)
+        if tally[RANK] != rank:
+            accelerate(model, work)
     if tally[WATCH] != 0.0:
         identities(model, work)
-    active = 0.0
-    for r in range(model.nr):
-        if model.row_place[r] >= 0:
-            active += 1.0
     tally[WORST] = max(tally[WORST], tally[CONDITION])
-    tally[BEST] = tally[CONDITION] if tally[BEST] == 0.0 else min(tally[BEST], tally[CONDITION])
-    near = tally[BEST] / tally[CONDITION]
-    remark(tally, 0.0, min(1.0, near * near))
-    tally[DEFICIENT] = active - tally[RANK]
+    singular = tally[RANK] < tally[MOST_RANK]
+    remark(tally, 0.0, 0.0 if singular else min(1.0, tally[SMALLEST] * tally[SMALLEST]))
+    tally[DEFICIENT] = active_rows(model) - tally[RANK]
 
 
 close = closing(refactor, step_for, finish)

@@ -11,14 +11,12 @@ this kernel is not traced.
 
 from __future__ import annotations
 
-from madi.dynamics.recursive import composite_inertias
 from madi.kernel import kernel
-from madi.loops.closing import MOST, SLOW, closing
+from madi.loops.closing import MOST, SLOW, closing, composite_masses
 from madi.loops.kkt import (
     ACCELERATION,
     EPSILON,
     VALID,
-    coefficients,
     factorise,
     hand_out,
     remark,
@@ -26,7 +24,6 @@ from madi.loops.kkt import (
     right_hand_side,
     solve,
 )
-from madi.spatial.algebra import body_inertia
 
 CHEAP = 6  # products of a factorisation against those of a solution
 
@@ -34,10 +31,7 @@ CHEAP = 6  # products of a factorisation against those of a solution
 @kernel
 def refactor(model, work):
     """Coefficients and factor at the configuration in work; its rows are evaluated."""
-    for i in range(1, model.n):
-        body_inertia(model, work, i)
-    composite_inertias(model, work)
-    coefficients(model, work)
+    composite_masses(model, work)
     factorise(model, work, 0.0)
 
 

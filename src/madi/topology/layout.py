@@ -139,8 +139,10 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("factor", "nu+nl"),  # diagonal, then what is below it
     ("unknown", "nu"),
     ("correction", "nu"),
-    ("tally", "109"),  # options and counters of the loop equations: see loops/kkt.py
-    ("chosen", "nr"),  # null-space methods (loops/null_space.py): rows that are independent
+    ("tally", "110"),  # options and counters of the loop equations: see loops/kkt.py
+    ("chosen", "nr"),  # null-space methods (loops/null_space.py): rows, the independent ones first
+    ("heavy", "nr"),  # what rows and columns are measured by
+    ("size", "nn"),
     ("dense", "nr*nn"),  # their Jacobian
     ("spare", "nr*nn"),
     ("square", "nn*nn"),  # what range and null space are solved with, factored
@@ -151,6 +153,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("reduced", "nn*nn"),  # their mass matrix
     ("short", "nn"),
     ("force_left", "nn"),
+    ("rest", "nn"),
 ]
 
 
@@ -213,9 +216,9 @@ class Layout:
         """Sizes and addresses in the order of `Arrays`: what compiled kernels reach the views through."""
         return address_table(self.arrays)
 
-    def work_size(self) -> int:
-        """Reals an evaluation needs as scratch."""
-        return work_length(self.ints)
+    def work_size(self, dense: bool = False) -> int:
+        """Reals an evaluation needs as scratch; `dense`: with what null-space methods need."""
+        return work_length(self.ints, dense)
 
 
 def address_table(views: Any) -> np.ndarray:
@@ -268,12 +271,17 @@ def model_views(ints: Any, reals: Any) -> Any:
     )
 
 
-def work_length(ints: Any) -> int:
+def _scratch_sizes(ints: Any, dense: bool) -> dict[str, int]:
+    """Null-space methods' matrices are full: they take no room unless asked for."""
+    return _sizes(ints) | ({} if dense else {"nn": 0})
+
+
+def work_length(ints: Any, dense: bool = False) -> int:
     """Length of the scratch array."""
-    sizes = _sizes(ints)
+    sizes = _scratch_sizes(ints, dense)
     return sum(size(sizes) * math.prod(inner) for _, size, inner in _SCRATCH)
 
 
-def work_views(ints: Any, buffer: Any) -> Any:
+def work_views(ints: Any, buffer: Any, dense: bool = False) -> Any:
     """The named views of the scratch array."""
-    return Work(*views(_SCRATCH, _sizes(ints), buffer, 0))
+    return Work(*views(_SCRATCH, _scratch_sizes(ints, dense), buffer, 0))

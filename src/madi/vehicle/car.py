@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from madi.model.model import Model
 from madi.road import Road
 from madi.tir import Tir, read_tir
 from madi.vehicle import manoeuvres, steering, suspension
-from madi.vehicle.parts import SIDES, Axle, Corner, mirrored_inertia, positive_number
+from madi.vehicle.parts import SIDES, Axle, Corner, a_number, mirrored_inertia, positive_number
 from madi.vehicle.points import mirrored
 
 
@@ -28,6 +29,11 @@ class Start:
 
     q0: np.ndarray
     v0: np.ndarray
+
+    def __repr__(self) -> str:
+        return (
+            f"<start: {len(self.q0)} coordinates, {len(self.v0)} speeds, fastest {np.max(np.abs(self.v0), initial=0.0):.3g}>"
+        )
 
     def given(self) -> dict[str, Any]:
         """As `simulate` takes it."""
@@ -56,6 +62,7 @@ class Car:
     model: Model = field(init=False)
     axles: dict[str, Axle] = field(default_factory=dict, init=False)
     racks: dict[str, steering.Rack] = field(default_factory=dict, init=False)
+    driver: dict[str, Any] = field(default_factory=dict, init=False)  # what he does: speed, brake
     controls: list[str] = field(default_factory=list, init=False)  # forces of a driver, which do not act on a car at rest
     recipe: list[tuple[str, Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = field(default_factory=list, init=False)
 
@@ -69,35 +76,60 @@ class Car:
 
     def _block(self, axle: str, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
         """Draw a block, and remember how: a rig draws one axle alone."""
+        try:
+            signature(function).bind(self, *given, **named)
+        except TypeError as error:
+            options = [name for name, one in signature(function).parameters.items() if one.kind is one.KEYWORD_ONLY]
+            raise InputError(f"{function.__name__} of {axle!r}: {error}; options: {', '.join(options) or 'none'}") from None
+        m = self.model
+        before: Any = [list(part) for part in (m.bodies, m.joints, m.forces, m.constraints, m.drives)]
+        try:
+            found = function(self, *given, **named)
+        except InputError:  # nothing half-drawn stays
+            m.bodies, m.joints, m.forces, m.constraints, m.drives = before
+            raise
         self.recipe.append((axle, function, given, named))
-        return function(self, *given, **named)
+        return found
+
+    def _new(self, name: str) -> str:
+        if not isinstance(name, str) or not name:
+            raise InputError(f"car {self.name!r}: an axle's name is a word, not {name!r}")
+        if name in self.axles:
+            raise InputError(f"car {self.name!r}: axle {name!r} exists already")
+        return name
 
     # ---- suspensions (suspension.py) ----------------------------------------------------------------------------------
 
     def mcpherson(self, name: str, points: Any, **given: Any) -> Axle:
-        """McPherson struts. Points: lca_front, lca_rear, lca_ball, strut_top, strut_bottom, wheel_centre."""
-        return self._block(name, suspension.mcpherson, name, points, **given)
+        """McPherson struts. Points: lca_front, lca_rear, lca_ball, strut_top, strut_bottom, wheel_centre. Options:
+        stiffness, damping, preload, arm_mass, strut_mass, knuckle_mass, arm_inertia, strut_inertia, knuckle_inertia."""
+        return self._block(self._new(name), suspension.mcpherson, name, points, **given)
 
     def double_wishbone(self, name: str, points: Any, **given: Any) -> Axle:
         """Double wishbones. Points: uca_front, uca_rear, uca_ball, lca_front, lca_rear, lca_ball, spring_top, spring_bottom,
-        wheel_centre; toe_inner, toe_outer for a link to the chassis instead of steering."""
-        return self._block(name, suspension.double_wishbone, name, points, **given)
+        wheel_centre; toe_inner, toe_outer for a link to the chassis instead of steering. Options: stiffness, damping,
+        preload, upper_mass, lower_mass, knuckle_mass, toe_mass, upper_inertia, lower_inertia, knuckle_inertia."""
+        return self._block(self._new(name), suspension.double_wishbone, name, points, **given)
 
     def trailing_arm(self, name: str, points: Any, **given: Any) -> Axle:
-        """Trailing (or semi-trailing) arms. Points: pivot_inner, pivot_outer, spring_top, spring_bottom, wheel_centre."""
-        return self._block(name, suspension.trailing_arm, name, points, **given)
+        """Trailing (or semi-trailing) arms. Points: pivot_inner, pivot_outer, spring_top, spring_bottom, wheel_centre.
+        Options: stiffness, damping, preload, arm_mass, arm_inertia."""
+        return self._block(self._new(name), suspension.trailing_arm, name, points, **given)
 
     def twist_beam(self, name: str, points: Any, **given: Any) -> Axle:
-        """Twist beam. Points: pivot, beam, spring_top, spring_bottom, damper_top, damper_bottom, wheel_centre."""
-        return self._block(name, suspension.twist_beam, name, points, **given)
+        """Twist beam. Points: pivot, beam, spring_top, spring_bottom, damper_top, damper_bottom, wheel_centre. Options:
+        stiffness, damping, torsion (N m/rad), preload, torsion_damping, arm_mass, rod_mass, tube_mass, arm_inertia."""
+        return self._block(self._new(name), suspension.twist_beam, name, points, **given)
 
     def anti_roll_bar(self, name: str, axle: Axle | str, points: Any, stiffness: float, **given: Any) -> None:
-        """A bar on the chassis with drop links. Points: bar (its end on the axis), link_top, link_bottom."""
+        """A bar on the chassis with drop links, `stiffness` in N m/rad. Points: bar (its end on the axis), link_top,
+        link_bottom. Options: mass, damping."""
         axle = self._axle(axle)
         self._block(axle.name, suspension.anti_roll_bar, name, axle.name, points, stiffness, **given)
 
     def rack(self, name: str, axle: Axle | str, points: Any, **given: Any) -> steering.Rack:
-        """Rack and tie rods. Points: tie_inner (on the rack), tie_outer (on the knuckle)."""
+        """Rack and tie rods. Points: tie_inner (on the rack), tie_outer (on the knuckle). Options: travel (m, each way),
+        mass, rod_mass."""
         axle = self._axle(axle)
         found: steering.Rack = self._block(axle.name, steering.rack, name, axle.name, points, **given)
         return found
@@ -114,7 +146,7 @@ class Car:
         axle = self._axle(axle)
         if not (isinstance(tire, dict) and ("tir" in tire or "radius" in tire)) and tire is not None:
             raise InputError(
-                f"wheels of {axle.name!r}: tire={tire!r}: give a dictionary with radius, stiffness ... or with tir"
+                f"wheels of {axle.name!r}: tire is a {type(tire).__name__}: give a dictionary with radius ..., or with tir"
             )
         self._block(axle.name, _wheels, axle.name, mass, inertia, tire, road, camber, toe)
 
@@ -126,16 +158,19 @@ class Car:
 
     # ---- driving (manoeuvres.py) ----------------------------------------------------------------------------------------
 
-    def steer(self, function: Callable[[Any], Any], rack: str | None = None) -> None:
-        """Move the rack by a function of time (m, to the left): vehicle.sine(...), vehicle.step(...), your own."""
-        manoeuvres.steer(self, function, rack)
+    def steer(self, function: Callable[[Any], Any], rack: str | None = None, until: float = 20.0) -> None:
+        """Move the rack by a function of time (m, to the left; with tie rods behind the axle that turns to the right):
+        vehicle.sine(...), vehicle.step(...), your own. That it stays within the rack's travel is checked `until` then."""
+        manoeuvres.steer(self, function, rack, until)
 
     def hold_speed(self, speed: float, axle: Axle | str | None = None, gain: float = 2000.0) -> None:
-        """A driver who keeps the speed (m/s) by torque on an axle's wheels (default: all): gain in N per m/s."""
+        """A driver who keeps the speed (m/s) by torque on an axle's wheels (default: all), in proportion to what is missing:
+        gain in N per m/s. He lets go when `brake` sets in."""
         manoeuvres.hold_speed(self, speed, axle, gain)
 
     def brake(self, torque: float, start: float, rise: float = 0.1, front: float = 0.65) -> None:
-        """Brake from `start` on: torque (N m, of all wheels together), risen after `rise` s, its share at the first axle."""
+        """Brake from `start` on: torque (N m, of all wheels together), risen after `rise` s, `front`: the first axle's
+        share, 0 to 1. Below 1 rad/s of a wheel it fades (a viscous brake: on a hill the car creeps)."""
         manoeuvres.brake(self, torque, start, rise, front)
 
     def follow(self, path: Callable[[Any], Any], speed: float, rack: str | None = None, **given: Any) -> None:
@@ -147,7 +182,8 @@ class Car:
         manoeuvres.roll(self, speed)
 
     def settle(self, speed: float = 0.0, way: str = "statics", duration: float = 4.0) -> Start:
-        """The car at rest on its wheels, then rolling at `speed`: by equilibrium ("statics"), or by waiting ("time")."""
+        """The car at rest on its wheels, then rolling at `speed`: by equilibrium ("statics"), or by waiting ("time"). On
+        level ground; drivers do not act."""
         return manoeuvres.settle(self, speed, way, duration)
 
     def trim(self, height: float = 0.0) -> None:
@@ -161,13 +197,17 @@ class Car:
         return quiet
 
     def rig(self, axle: str) -> Car:
-        """The chassis, held, with that axle alone, its wheels without tires."""
+        """The chassis, held, with that axle alone as its blocks drew it (its springs as they are now), without tires."""
         alone = Car(f"{self.name} {axle} on a rig", self.mass, self.inertia, self.com, self.gravity, fixed=True)
         for name, function, given, named in self.recipe:
             if name == self._axle(axle).name:
                 alone.recipe.append((name, function, given, named))
                 function(alone, *given, **named)
+        mine = {force.name: force for force in self.model.forces}
         alone.model.forces = [force for force in alone.model.forces if not force.kind.startswith("tire")]
+        for force in alone.model.forces:  # as they are now: trimmed, or changed by hand
+            if force.name in mine:
+                force.parameters = dict(mine[force.name].parameters)
         lags = {f"{corner.tire}_lag" for corner in alone.axles[axle].corners.values()}
         alone.model.bodies = [body for body in alone.model.bodies if body.name not in lags]
         alone.model.joints = [joint for joint in alone.model.joints if joint.name not in lags]
@@ -177,6 +217,11 @@ class Car:
 def _wheels(car: Car, name: str, mass: float, inertia: Any, tire: Any, road: Road | None, camber: float, toe: float) -> None:
     axle, m = car.axles[name], car.model
     positive_number(mass, f"wheels of {name!r}: mass")
+    for what, angle in (("camber", camber), ("toe", toe)):
+        if abs(a_number(angle, f"wheels of {name!r}: {what}")) > 0.5:
+            raise InputError(f"wheels of {name!r}: {what} {angle!r}: give it in rad")
+    if axle.corners["left"].wheel:
+        raise InputError(f"wheels of {name!r}: it has wheels already")
     for side in SIDES:
         corner = axle.corners[side]
         stem = f"{name}_{side}"
@@ -188,10 +233,13 @@ def _wheels(car: Car, name: str, mass: float, inertia: Any, tire: Any, road: Roa
         if tire is None:
             continue
         given: dict[str, Any] = dict(tire)
-        if "tir" in given:
-            made = m.magic_tire(corner.tire, corner.wheel, centre, corner.axis, road=road, **({"side": side} | given))
-        else:
-            made = m.tire(corner.tire, corner.wheel, centre, corner.axis, road=road, **given)
+        draw = m.magic_tire if "tir" in given else m.tire
+        given = {"side": side, **given} if "tir" in given else given
+        try:
+            made = draw(corner.tire, corner.wheel, centre, corner.axis, road=road, **given)
+        except TypeError as error:
+            known = [one for one in signature(draw).parameters if one not in ("name", "body", "at", "axis", "road")]
+            raise InputError(f"wheels of {name!r}: tire: {error}; its numbers are: {', '.join(known)}") from None
         corner.radius = float(made.parameters["radius"])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,14 @@ from madi.errors import InputError, RunError
 from madi.kernel import atan2, cos, sin, tanh, where
 from madi.pipeline import simulate
 from madi.spatial.rotation import as_rotation
-from madi.vehicle.parts import Axle
+from madi.vehicle.parts import Axle, a_number, positive_number
 
 if TYPE_CHECKING:
     from madi.system import System
     from madi.vehicle.car import Car, Start
     from madi.vehicle.steering import Rack
 
-WATCHED = np.arange(0.0, 60.0, 0.01)  # s: when a steering function is compared with the rack's travel
+WATCHED = 0.01  # s: how often a steering function is compared with the rack's travel
 SERVO = (3e5, 6e3)  # N/m, N s/m: how stiffly a driver holds the rack
 
 
@@ -36,8 +37,9 @@ def sine(amplitude: float, start: float, end: float, cycles: float = 1.0, ramp: 
     """`cycles` waves from `start` to `end` s. They fade in and out within `ramp` s (default: a tenth of the whole): a driven
     joint's speed must not jump."""
     length = _later(start, end, "sine")
-    turn = 2 * np.pi * cycles / length
-    fade = 0.1 * length if ramp is None else float(ramp)
+    a_number(amplitude, "sine: amplitude")
+    turn = 2 * np.pi * a_number(cycles, "sine: cycles") / length
+    fade = 0.1 * length if ramp is None else positive_number(ramp, "sine: ramp")
 
     def function(t: Any) -> Any:
         return amplitude * sin(turn * (t - start)) * smooth((t - start) / fade) * smooth((end - t) / fade)
@@ -48,6 +50,8 @@ def sine(amplitude: float, start: float, end: float, cycles: float = 1.0, ramp: 
 def step(amplitude: float, start: float, rise: float = 0.1) -> Callable[[Any], Any]:
     """From 0 to `amplitude`, risen after `rise` s."""
     _later(0.0, rise, "step")
+    a_number(amplitude, "step: amplitude")
+    a_number(start, "step: start")
     return lambda t: amplitude * smooth((t - start) / rise)
 
 
@@ -61,7 +65,7 @@ def double_lane_change(start: float = 0.0, offset: float = 3.5, out: float = 30.
 
 
 def _later(start: float, end: float, what: str) -> float:
-    if not end > start:
+    if not a_number(end, f"{what}: end") > a_number(start, f"{what}: start"):
         raise InputError(f"{what}: its end ({end!r}) must be after its start ({start!r})")
     return float(end - start)
 
@@ -77,18 +81,21 @@ def _rack(car: Car, name: str | None) -> Rack:
     return car.racks[name or next(iter(car.racks))]
 
 
-def steer(car: Car, function: Callable[[Any], Any], rack: str | None) -> None:
+def steer(car: Car, function: Callable[[Any], Any], rack: str | None, until: float) -> None:
     """Drive the rack; where it would leave its travel is told."""
     chosen = _rack(car, rack)
     if not callable(function):
         raise InputError(f"steer: give a function of time, such as vehicle.sine(0.01, 4, 8), not {function!r}")
-    way = np.array([float(function(float(t))) for t in WATCHED])
-    beyond = np.flatnonzero(~(np.abs(way) <= chosen.travel))
-    if len(beyond):
-        raise InputError(
-            f"steer: at {WATCHED[beyond[0]]:g} s the rack {chosen.name!r} would be at {way[beyond[0]]:.4g} m; its travel is "
-            f"{chosen.travel:g} m each way"
-        )
+    for t in np.arange(0.0, positive_number(until, "steer: until"), WATCHED):
+        try:
+            way = float(function(float(t)))
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise InputError(f"steer: the function of time fails at {t:g} s: {error}") from None
+        if not abs(way) <= chosen.travel:
+            raise InputError(
+                f"steer: at {t:g} s the rack {chosen.name!r} would be at {way:.4g} m; its travel is {chosen.travel:g} m "
+                "each way (until=... says how long to look)"
+            )
     _release(car, chosen)
     car.model.drive(chosen.name, function)
 
@@ -99,51 +106,95 @@ def _release(car: Car, rack: Rack) -> None:
     car.model.forces = [force for force in car.model.forces if force.name != f"{rack.name}_driver"]
 
 
-def _driven_wheels(car: Car, axle: Axle | str | None) -> list[Any]:
+def _wheels(car: Car, axle: Axle | str | None, what: str) -> list[Any]:
     axles = list(car.axles.values()) if axle is None else [car._axle(axle)]
     corners = [corner for one in axles for corner in one.corners.values() if corner.wheel]
     if not corners:
-        raise InputError(f"car {car.name!r} has no wheels there: car.wheels(...)")
+        raise InputError(f"{what}: car {car.name!r} has no wheels there: car.wheels(...)")
     return corners
 
 
-def _base(car: Car) -> tuple[System, int, int]:
-    """The system as it is, and where the chassis' coordinates and speeds begin."""
-    system = car.model.build()
-    return system, system.q_slice("chassis").start, system.v_slice("chassis").start
+class Places:
+    """Where coordinates and speeds are, found anew when what is drawn has changed: a driver's functions ask when they are
+    traced, and parts may be added after him."""
+
+    def __init__(self, car: Car):
+        self.car = car
+        self.drawn: tuple[str, ...] = ()
+        self.system: System | None = None
+
+    def _now(self) -> System:
+        m = self.car.model
+        drawn = (*(body.name for body in m.bodies), *(joint.name for joint in m.joints))
+        if self.system is None or drawn != self.drawn:
+            bare = copy.copy(m)
+            bare.forces = []
+            self.system, self.drawn = bare.build(), drawn
+        return self.system
+
+    def q(self, joint: str) -> int:
+        """First coordinate of a joint."""
+        return int(self._now().q_slice(joint).start)
+
+    def v(self, joint: str) -> int:
+        """First speed of a joint."""
+        return int(self._now().v_slice(joint).start)
 
 
 def _control(car: Car, name: str, joint: str, function: Callable[..., Any]) -> None:
     car.model.forces = [force for force in car.model.forces if force.name != name]
     car.model.joint_torque(name, joint, function)
-    car.controls.append(name)
+    if name not in car.controls:
+        car.controls.append(name)
 
 
 def hold_speed(car: Car, speed: float, axle: Axle | str | None, gain: float) -> None:
     """Torque on the wheels, in proportion to what is missing; it acts between wheel and carrier."""
-    corners = _driven_wheels(car, axle)
-    _, _, at = _base(car)
+    corners = _wheels(car, axle, "hold_speed")
+    car.driver["speed"] = (a_number(speed, "hold_speed: speed"), corners, positive_number(gain, "hold_speed: gain"))
+    _drive(car)
+
+
+def _drive(car: Car) -> None:
+    """The driver's torques as he has been told by now: an earlier order is replaced; he lets go when the brake sets in."""
+    car.model.forces = [force for force in car.model.forces if not force.name.endswith("_wheel_drive")]
+    if "speed" not in car.driver:
+        return
+    speed, corners, gain = car.driver["speed"]
+    start, rise = car.driver.get("brake", (np.inf, 1.0))
+    places = Places(car)
+
+    def push(share: float) -> Callable[..., Any]:
+        def torque(t: Any, q: Any, v: Any) -> Any:
+            missing = share * (speed - v[places.v("chassis")])
+            return missing if np.isinf(start) else missing * (1.0 - smooth((t - start) / rise))
+
+        return torque
+
     for corner in corners:
-        _control(car, f"{corner.wheel}_drive", corner.spin, _missing(gain * corner.radius / len(corners), speed, at))
-
-
-def _missing(gain: float, speed: float, at: int) -> Callable[..., Any]:
-    return lambda t, q, v: gain * (speed - v[at])
-
-
-def _against(torque: float, start: float, rise: float, at: int) -> Callable[..., Any]:
-    return lambda t, q, v: -torque * smooth((t - start) / rise) * tanh(v[at])
+        _control(car, f"{corner.wheel}_drive", corner.spin, push(gain * corner.radius / len(corners)))
 
 
 def brake(car: Car, torque: float, start: float, rise: float, front: float) -> None:
     """Torque against the wheels' turning; near standstill it fades, and nothing rolls backwards."""
-    system, _, _ = _base(car)
-    axles = list(car.axles.values())
+    positive_number(torque, "brake: torque")
+    a_number(start, "brake: start")
+    positive_number(rise, "brake: rise")
+    if not 0.0 <= a_number(front, "brake: front") <= 1.0:
+        raise InputError(f"brake: front={front!r}: the first axle's share, from 0 to 1")
+    _wheels(car, None, "brake")
+    axles = [axle for axle in car.axles.values() if axle.corners["left"].wheel]
     shares = [front, 1.0 - front] if len(axles) == 2 else [1.0 / len(axles)] * len(axles)
+    places = Places(car)
+
+    def against(most: float, joint: str) -> Callable[..., Any]:
+        return lambda t, q, v: -most * smooth((t - start) / rise) * tanh(v[places.v(joint)])
+
     for axle, share in zip(axles, shares, strict=True):
         for corner in axle.corners.values():
-            at = system.v_slice(corner.spin).start
-            _control(car, f"{corner.wheel}_brake", corner.spin, _against(0.5 * share * torque, start, rise, at))
+            _control(car, f"{corner.wheel}_brake", corner.spin, against(0.5 * share * torque, corner.spin))
+    car.driver["brake"] = (start, rise)
+    _drive(car)
 
 
 def follow(
@@ -152,19 +203,22 @@ def follow(
     """Steer towards the path's point `preview` s ahead: rack = gain (m per m) times how far aside it lies of where the car
     heads. The rack is moved by a stiff servo, within its travel."""
     chosen = _rack(car, rack)
+    if not callable(path):
+        raise InputError(f"follow: give a function y(x), such as vehicle.double_lane_change(), not {path!r}")
+    far, most = positive_number(preview, "follow: preview") * positive_number(speed, "follow: speed"), chosen.travel
+    positive_number(gain, "follow: gain")
     _release(car, chosen)
-    system, at, _ = _base(car)
-    place, rate = system.q_slice(chosen.name).start, system.v_slice(chosen.name).start
-    far, most = preview * speed, chosen.travel
+    places = Places(car)
     stiffness, damping = SERVO
     left = _toward_left(car, chosen)
 
     def servo(t: Any, q: Any, v: Any) -> Any:
+        at = places.q("chassis")
         w, x, y, z = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
         yaw = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
         wanted = gain * (path(q[at] + far * cos(yaw)) - q[at + 1] - far * sin(yaw))
         wanted = where(wanted > most, most, where(wanted < -most, -most, wanted))
-        return stiffness * (left * wanted - q[place]) - damping * v[rate]
+        return stiffness * (left * wanted - q[places.q(chosen.name)]) - damping * v[places.v(chosen.name)]
 
     _control(car, f"{chosen.name}_driver", chosen.name, servo)
 
@@ -179,8 +233,25 @@ def _toward_left(car: Car, rack: Rack) -> float:
 # ---- rest ---------------------------------------------------------------------------------------------------------------
 
 
+def complete(car: Car) -> None:
+    """Whether a car can stand: every axle has wheels with tires, and something holds its steer."""
+    if not car.axles:
+        raise InputError(f"car {car.name!r} has no axles yet: car.mcpherson(...), car.double_wishbone(...), ...")
+    tires = {force.name for force in car.model.forces}
+    for axle in car.axles.values():
+        corner = axle.corners["left"]
+        if corner.kingpin is not None and not corner.steered:
+            raise InputError(
+                f"axle {axle.name!r}: nothing holds its steer; draw car.rack(...), or give toe_inner and toe_outer"
+            )
+        if not corner.wheel or corner.tire not in tires:
+            raise InputError(f"axle {axle.name!r} has no wheels with tires: car.wheels({axle.name!r}, ..., tire=...)")
+
+
 def roll(car: Car, speed: float) -> None:
     """Speeds of the joints as drawn: the chassis goes forward, wheels roll on their radius as pressed there."""
+    complete(car)
+    a_number(speed, "roll: speed")
     for joint in car.model.joints:
         if joint.name == "chassis" and joint.kind == "free":
             joint.v0 = (float(speed), 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -196,6 +267,8 @@ def settle(car: Car, speed: float, way: str, duration: float) -> Start:
 
     if way not in ("statics", "time"):
         raise InputError(f"settle: way={way!r}: choose 'statics' or 'time'")
+    complete(car)
+    a_number(speed, "settle: speed")
     quiet = car.uncontrolled()
     system = quiet.build()
     if way == "statics":
@@ -231,6 +304,7 @@ def rolling_radius(system: System, q: np.ndarray, corner: Any) -> float:
 
 def trim(car: Car, height: float) -> None:
     """Change free lengths until every spring is as long at rest as drawn (longer by `height`)."""
+    complete(car)
     names = [name for axle in car.axles.values() for corner in axle.corners.values() for name in corner.springs]
     springs = [force for force in car.model.forces if force.name in names]
     for _ in range(20):

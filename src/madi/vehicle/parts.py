@@ -33,6 +33,7 @@ class Corner:
     tire: str = ""
     axis: Any = (0.0, 1.0, 0.0)
     radius: float = 0.0
+    steered: bool = False  # something holds its steer: a rack's rod, a toe link
     arm: str = ""  # what an anti-roll bar's link is hung on
 
 
@@ -52,9 +53,26 @@ def positive_number(value: Any, what: str) -> float:
     return float(value)
 
 
+def not_negative(value: Any, what: str) -> float:
+    """A number >= 0, or an error that names it."""
+    if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and float(value) >= 0):
+        raise InputError(f"{what} {value!r} must be a number >= 0")
+    return float(value)
+
+
+def a_number(value: Any, what: str) -> float:
+    """A finite number, or an error that names it."""
+    if not (isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))):
+        raise InputError(f"{what} {value!r} must be a number")
+    return float(value)
+
+
 def mirrored_inertia(inertia: Any, side: str) -> Any:
     """Principal moments stay; of a matrix, products with y change sign on the right."""
-    given = np.asarray(inertia, dtype=float)
+    try:
+        given = np.asarray(inertia, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"inertia {inertia!r} must be three numbers or a 3x3 matrix, kg m2") from None
     if side == "left" or given.ndim < 2:
         return inertia
     flip = np.diag([1.0, -1.0, 1.0])
@@ -76,9 +94,11 @@ def link(m: Model, name: str, mass: float, ends: list[np.ndarray], inertia: Any 
         m.body(name, mass, inertia=mirrored_inertia(inertia, side), position=centre)
 
 
-def across_from(axis: np.ndarray) -> np.ndarray:
-    """A unit vector perpendicular to `axis`, as near to vertical as can be."""
+def across_from(axis: np.ndarray, wanted: Any = (0.0, 0.0, 1.0)) -> np.ndarray:
+    """A unit vector perpendicular to `axis`, as near to the `wanted` one as can be."""
     n = axis / np.linalg.norm(axis)
-    up = np.array([0.0, 0.0, 1.0]) if abs(n[2]) < 0.9 else np.array([1.0, 0.0, 0.0])
-    away = up - (up @ n) * n
+    near = np.asarray(wanted, dtype=float)
+    if abs(n @ near) > 0.9:
+        near = np.array([1.0, 0.0, 0.0]) if abs(n[0]) < 0.9 else np.array([0.0, 0.0, 1.0])
+    away = near - (near @ n) * n
     return away / np.linalg.norm(away)

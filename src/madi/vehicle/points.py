@@ -10,6 +10,7 @@ Left points are given; right ones are their mirror images. A file is YAML (safe)
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import numbers
 from collections.abc import Mapping
@@ -22,10 +23,13 @@ from madi.errors import InputError
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
 LARGEST = 1_000_000  # bytes
+FAR = 25.0  # m: no point of a vehicle is farther from its origin
 
 
 def read_points(path: str | Path) -> dict[str, np.ndarray]:
     """Hard points of a file, in metres."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"read_points: give a path, not {type(path).__name__}")
     file = Path(path)
     try:
         if file.stat().st_size > LARGEST:
@@ -34,31 +38,60 @@ def read_points(path: str | Path) -> dict[str, np.ndarray]:
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from None
     unit, table = _csv(text, file) if file.suffix.lower() == ".csv" else _yaml(text, file)
-    if unit not in UNITS:
-        raise InputError(f"{file}: units {unit!r}; write one of {', '.join(UNITS)}")
+    if not isinstance(unit, str) or unit not in UNITS:
+        raise InputError(f"{file}: units {_short(unit)}; write one of {', '.join(UNITS)}")
     return {name: UNITS[unit] * _three(value, f"{file}: point {name!r}") for name, value in table.items()}
 
 
 def _yaml(text: str, file: Path) -> tuple[Any, dict[str, Any]]:
     import yaml
 
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        """Without aliases, which can make a small file endless, and with double names told."""
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.YAMLError("aliases (*name) are not read")
+            return super().compose_node(parent, index)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            names = [key.value for key, _ in node.value]
+            for name in names:
+                if isinstance(name, str) and names.count(name) > 1:
+                    raise yaml.YAMLError(f"{name!r} is given twice")
+            return super().construct_mapping(node, deep)
+
     try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        data = yaml.load(text, Loader)  # a safe loader
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise InputError(f"{file}{line}: not YAML ({getattr(error, 'problem', error)})") from None
+        raise InputError(f"{file}{line}: not YAML ({_short(getattr(error, 'problem', None) or error)})") from None
     except RecursionError:
         raise InputError(f"{file}: nested too deeply") from None
     points = data.get("points") if isinstance(data, dict) else None
     if not isinstance(points, dict) or not all(isinstance(name, str) for name in points):
         raise InputError(f"{file}: write `units: mm` and `points:` with lines `name: [x, y, z]`")
+    others = [key for key in data if key not in ("units", "points")]
+    if others:
+        raise InputError(f"{file}: {_short(others[0])} is not known; there are `units` and `points`")
     return data.get("units", "m"), points
+
+
+def _short(value: Any) -> str:
+    """For a message: what a stranger's file says may be long."""
+    if isinstance(value, str):
+        return repr(value[:60])
+    return str(value)[:80] if isinstance(value, Exception | float) else type(value).__name__
 
 
 def _csv(text: str, file: Path) -> tuple[Any, dict[str, Any]]:
     unit, table = "m", {}
-    for k, row in enumerate(csv.reader(io.StringIO(text)), 1):
+    try:
+        rows = list(csv.reader(io.StringIO(text)))
+    except csv.Error as error:
+        raise InputError(f"{file}: not CSV ({error})") from None
+    for k, row in enumerate(rows, 1):
         cells = [cell.strip() for cell in row]
         if not any(cells) or cells[0].startswith("#"):
             continue
@@ -67,21 +100,27 @@ def _csv(text: str, file: Path) -> tuple[Any, dict[str, Any]]:
         elif [cell.lower() for cell in cells[1:4]] == ["x", "y", "z"]:
             continue  # a heading
         elif len(cells) != 4:
-            raise InputError(f"{file}, line {k}: {row!r} is not name, x, y, z")
+            raise InputError(f"{file}, line {k}: {','.join(row)[:60]!r} is not name, x, y, z")
+        elif cells[0] in table:
+            raise InputError(f"{file}, line {k}: point {cells[0]!r} is given twice")
         else:
             try:
                 table[cells[0]] = [float(cell) for cell in cells[1:]]
             except ValueError:
-                raise InputError(f"{file}, line {k}: {row[1:]!r} are not three numbers") from None
+                raise InputError(f"{file}, line {k}: {','.join(row[1:])[:60]!r} are not three numbers") from None
     return unit, table
 
 
 def _three(value: Any, what: str) -> np.ndarray:
-    given = list(value) if isinstance(value, list | tuple | np.ndarray) else []
-    whole = len(given) == 3 and all(isinstance(x, numbers.Real) and not isinstance(x, bool) for x in given)
-    point = np.array(given, dtype=float) if whole else np.full(3, np.nan)
+    given = list(value) if isinstance(value, list | tuple | np.ndarray) and len(value) == 3 else []
+    try:
+        whole = len(given) == 3 and all(isinstance(x, numbers.Real | str) and not isinstance(x, bool) for x in given)
+        point = np.array([float(x) for x in given]) if whole else np.full(3, np.nan)  # YAML takes 1e3 for a word
+    except (ValueError, OverflowError):
+        point = np.full(3, np.nan)
     if not np.isfinite(point).all():
-        raise InputError(f"{what}: {value!r} is not three finite numbers")
+        told = ", ".join(map(_short, given)) if given else _short(value)
+        raise InputError(f"{what}: {told} is not three finite numbers")
     return point
 
 
@@ -92,8 +131,17 @@ def place(points: Any, needed: tuple[str, ...], where: str) -> dict[str, np.ndar
         raise InputError(f"{where}: give hard points as a dictionary or a file")
     missing = [name for name in needed if name not in table]
     if missing:
-        raise InputError(f"{where}: hard points {', '.join(missing)} missing; it needs {', '.join(needed)}")
-    return {name: _three(value, f"{where}: point {name!r}") for name, value in table.items()}
+        near = [other for name in missing for other in difflib.get_close_matches(name, [str(key) for key in table], 1, 0.8)]
+        hint = f" (there is {', '.join(map(repr, near))})" if near else ""
+        raise InputError(f"{where}: hard points {', '.join(missing)} missing{hint}; it needs {', '.join(needed)}")
+    found = {str(name): _three(value, f"{where}: point {name!r}") for name, value in table.items()}
+    for name in needed:
+        if np.max(np.abs(found[name])) > FAR:
+            far = np.max(np.abs(found[name]))
+            raise InputError(f"{where}: point {name} is {far:g} m away; points are in metres (files may say mm)")
+        if found[name][1] < (1e-3 if name == "wheel_centre" else 0.0):
+            raise InputError(f"{where}: point {name} has y = {found[name][1]:g} m: give the left side's points (y > 0)")
+    return found
 
 
 def mirrored(point: np.ndarray, side: str) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 from madi.errors import AssemblyError, InputError
 from madi.kernel import sin
 from madi.vehicle.manoeuvres import _release
-from madi.vehicle.parts import SIDES, Axle
+from madi.vehicle.parts import SIDES, Axle, a_number
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,7 +41,7 @@ class Kinematics:
         return [
             {
                 "travel, mm": 1e3 * float(z), "camber, deg": float(np.degrees(d["camber"][k])),
-                "toe, deg": float(np.degrees(d["toe"][k])), "track change, mm": 1e3 * float(d["track_change"][k]),
+                "toe, deg": float(np.degrees(d["toe"][k])), "half track change, mm": 1e3 * float(d["track_change"][k]),
                 "base change, mm": 1e3 * float(d["base_change"][k]), "motion ratio": float(d["motion_ratio"][k]),
                 "roll centre, mm": 1e3 * float(self.data["roll_centre"][k]),
                 "spring, N": float(d["spring_force"][k]), "wheel load, N": float(d["wheel_load"][k]),
@@ -50,9 +50,14 @@ class Kinematics:
         ]  # fmt: skip
 
     def loads(self, travel: float = 0.0) -> dict[str, np.ndarray]:
-        """Force and moment (six numbers, ground axes, on the joint's child) of every link and joint at a wheel travel."""
-        d = self.data.sel(travel=travel, method="nearest")
-        return {str(name): d["load"].sel(joint=name).values for name in d["joint"].values}
+        """Force and moment of every joint and rod at a wheel travel (m; between the heights of the sweep interpolated): six
+        numbers, ground axes, on the joint's child, at the joint (of an arm: amid its two pivots)."""
+        heights = self.data["travel"].values
+        height = a_number(travel, "loads: travel")
+        if not heights[0] - 1e-12 <= height <= heights[-1] + 1e-12:
+            raise InputError(f"loads: travel={travel!r} m is outside the sweep, {heights[0]:g} to {heights[-1]:g} m")
+        values = self.data["load"].interp(travel=np.clip(height, heights[0], heights[-1]))
+        return {str(name): values.sel(joint=name).values for name in values["joint"].values}
 
     def __str__(self) -> str:
         rows = self.table()
@@ -65,8 +70,8 @@ class Kinematics:
         """Camber, toe, track change, motion ratio and roll centre over travel; wheel angles over the rack."""
         from matplotlib.figure import Figure
 
-        panels = [("camber", "camber, deg", 180 / np.pi), ("toe", "toe, deg", 180 / np.pi),
-                  ("track_change", "track change, mm", 1e3), ("motion_ratio", "motion ratio", 1.0),
+        panels = [("camber", "camber (top outwards), deg", 180 / np.pi), ("toe", "toe (front inwards), deg", 180 / np.pi),
+                  ("track_change", "half track change, mm", 1e3), ("motion_ratio", "motion ratio", 1.0),
                   ("roll_centre", "roll centre height, mm", 1e3)]  # fmt: skip
         figure = Figure(figsize=(9, 8), layout="constrained")
         axes = figure.subplots(3, 2).reshape(-1)
@@ -120,9 +125,12 @@ def kinematics(
 
     if not isinstance(car, Car):
         raise InputError(f"kinematics: give a vehicle.Car, not {type(car).__name__}")
-    if steps < 2:
-        raise InputError(f"kinematics: steps={steps!r}: at least two")
+    if not isinstance(steps, int) or steps < 2:
+        raise InputError(f"kinematics: steps={steps!r}: a whole number, at least two")
     name = car._axle(axle).name
+    corner = car.axles[name].corners["left"]
+    if corner.kingpin is not None and not corner.steered:
+        raise InputError(f"kinematics: nothing holds the steer of axle {name!r}; draw car.rack(...), or toe links")
     heights = _sweep(travel, "travel", steps)
     bench = Bench(car, name, forces, moments, opposite)
     data = bench.over_travel(heights)
@@ -210,6 +218,16 @@ class Bench:
         found: np.ndarray = centre - corner.radius * up / np.linalg.norm(up)
         return found
 
+    def _patch_rate(self, corner: Corner, turn: np.ndarray, spin: np.ndarray) -> np.ndarray:
+        """How fast the contact point moves against the wheel's centre: the lowest point of the disc, whatever rolls by."""
+        axis = turn @ np.asarray(corner.axis, dtype=float)
+        change = np.cross(spin, axis)
+        up = np.array([0.0, 0.0, 1.0]) - axis[2] * axis
+        rate = -change[2] * axis - axis[2] * change
+        length = np.linalg.norm(up)
+        found: np.ndarray = -corner.radius * (rate - up * (up @ rate) / length**2) / length
+        return found
+
     def _drive(self, heights: Callable[[str], Callable[[Any], Any]]) -> None:
         m = self.car.model
         pads = [f"{side}_pad" for side in SIDES]
@@ -237,7 +255,8 @@ class Bench:
         system = self.car.model.build()
         start = int(np.argmin(np.abs(values)))
         found: list[dict[str, Any] | None] = [None] * len(values)
-        joints = [name for corner in self.axle.corners.values() for name in corner.links]
+        rig = {"chassis", *(f"{side}_{part}" for side in SIDES for part in ("pad", "height"))}
+        joints = [name for name in system.loaded_names if name not in rig]
         for way in (range(start, len(values)), range(start - 1, -1, -1)):
             q = system.q0 if way.step > 0 or found[start] is None else found[start]["q"]  # type: ignore[index]
             for k in way:
@@ -278,7 +297,7 @@ class Bench:
         """Angles, contact points, rates and loads at one position."""
         seen = system.observe(q, np.zeros(system.nv), t, engine="plain")
         q = seen.q[0]
-        speeds = self._rates(system, q, sign)
+        speeds, rolling = self._rates(system, q, sign), self._rates(system, q, {"left": 1.0, "right": -1.0})
         arms = {}
         powers = system.powers(q, np.zeros(system.nv), t, engine="plain")
         row: dict[str, Any] = {"q": q}
@@ -290,8 +309,9 @@ class Bench:
                 centre = centre + turn @ (corner.centre - self._drawn(corner.carrier))
             row[side] = {**self._angles(corner, turn), "patch": self._patch(corner, turn, centre)}
             arms[side] = row[side]["patch"] - centre
-            point = turn.T @ (row[side]["patch"] - seen.position[0, number])
-            row[side]["rate"] = system.point_jacobian(q, body, point, engine="plain")[:3] @ speeds
+            inside = turn.T @ (centre - seen.position[0, number])
+            rate = system.point_jacobian(q, body, inside, engine="plain") @ rolling
+            row[side]["roll_rate"] = rate[:3] + self._patch_rate(corner, turn, rate[3:])
             row[side]["spring_force"] = sum(-powers[name]["value"] for name in corner.springs)
             row[side]["motion_ratio"] = sign[side] * self._spring_rate(system, q, speeds, corner)
             row[side] |= self._kingpin(corner, seen, system)
@@ -376,13 +396,18 @@ class Bench:
         return total
 
     def _roll_centre(self, row: dict[str, Any]) -> float:
-        """Height over the ground where the normals of both contact points' paths meet."""
-        lines = []
+        """Where the normals of both contact points' paths in roll (one up, one down) meet: height over the line through the
+        points."""
+        ends, normals = [], []
         for side in SIDES:
-            _, y, _ = row[side]["patch"]
-            dy, dz = row[side]["rate"][1], row[side]["rate"][2]
-            lines.append((y, dy / dz))
-        (yl, sl), (yr, sr) = lines
-        # z = s (y0 - y) from each contact point; the ground is where the points are
-        across = (yl * sl - yr * sr) / (sl - sr) if abs(sl - sr) > 1e-9 else 0.0
-        return float(sl * (yl - across))
+            ends.append(row[side]["patch"][1:])
+            rate = row[side]["roll_rate"][1:]
+            normals.append(np.array([-rate[1], rate[0]]))
+        (a, b), (n, k) = ends, normals
+        across = n[0] * k[1] - n[1] * k[0]
+        if abs(across) < 1e-12 * np.linalg.norm(n) * np.linalg.norm(k):
+            return 0.0
+        s = ((b - a)[0] * k[1] - (b - a)[1] * k[0]) / across
+        y, z = a + s * n
+        ground = a[1] + (b[1] - a[1]) * (y - a[0]) / (b[0] - a[0])
+        return float(z - ground)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from madi.errors import InputError
 from madi.vehicle.parts import SIDES, link, positive_number
 from madi.vehicle.points import apart, mirrored, off_line, place
@@ -23,12 +21,10 @@ class Rack:
     name: str
     axle: str
     travel: float
-    pinion: float | None  # m of rack per rad of the steering wheel
 
 
 def rack(
-    car: Car, name: str, axle: str, points: Any, *, travel: float = 0.08, mass: float = 3.0, rod_mass: float = 1.0,
-    pinion: float | None = None,
+    car: Car, name: str, axle: str, points: Any, *, travel: float = 0.08, mass: float = 3.0, rod_mass: float = 1.0
 ) -> Rack:  # fmt: skip
     """Rack on a prismatic joint across the chassis, tie rods universal on it and spherical on the knuckles. It is held in
     the middle until something steers it (`Car.steer`, `Car.follow`)."""
@@ -40,6 +36,8 @@ def rack(
     kingpin = corners["left"].kingpin
     if kingpin is None:
         raise InputError(f"{where}: axle {axle!r} ({car.axles[axle].kind}) has nothing to steer")
+    if corners["left"].steered:
+        raise InputError(f"{where}: axle {axle!r} has a rack or toe links already")
     ends = {"upper kingpin": kingpin[0], "lower kingpin": kingpin[1], "tie_outer": left["tie_outer"]}
     off_line(ends, "upper kingpin", "lower kingpin", "tie_outer", where, 0.01)
     m, middle = car.model, left["tie_inner"] * (1.0, 0.0, 1.0)
@@ -50,6 +48,7 @@ def rack(
     for side in SIDES:
         inner, outer = (mirrored(left[point], side) for point in ("tie_inner", "tie_outer"))
         corners[side].links += tie_rod(car, f"{name}_{side}_rod", name, corners[side].knuckle, inner, outer, rod_mass)
-    found = Rack(name, axle, float(travel), None if pinion is None else float(np.abs(pinion)))
+        corners[side].steered = True
+    found = Rack(name, axle, float(travel))
     car.racks[name] = found
     return found

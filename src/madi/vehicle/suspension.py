@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.vehicle.parts import SIDES, Axle, Corner, across_from, link
+from madi.vehicle.parts import SIDES, Axle, Corner, a_number, across_from, link, not_negative, positive_number
 from madi.vehicle.points import apart, mirrored, off_line, place
 
 if TYPE_CHECKING:
@@ -31,8 +31,11 @@ def _side(points: dict[str, np.ndarray], side: str) -> dict[str, np.ndarray]:
 def _spring(car: Car, corner: Corner, name: str, a: str, b: str, ends: Any, stiffness: float, damping: float,
             preload: float) -> None:  # fmt: skip
     """Spring and damper whose length is the suspension's travel; preload: pushes apart in the design position."""
+    where = f"spring {name!r}"
+    stiffness, damping = positive_number(stiffness, f"{where}: stiffness"), not_negative(damping, f"{where}: damping")
+    preload = a_number(preload, f"{where}: preload")
     length = float(np.linalg.norm(np.subtract(*ends)))
-    longer = preload / stiffness if stiffness > 0 else 0.0
+    longer = preload / stiffness
     car.model.spring_damper(name, a, b, at=tuple(ends), stiffness=stiffness, damping=damping, free_length=length + longer)
     corner.springs.append(name)
 
@@ -105,6 +108,7 @@ def double_wishbone(
         corner.kingpin = (p["uca_ball"], p["lca_ball"])
         corner.links = [upper, lower, f"{stem}_upper_ball", f"{stem}_lower_ball"]
         if toe:
+            corner.steered = True
             corner.links += tie_rod(car, f"{stem}_toe", "chassis", knuckle, p["toe_inner"], p["toe_outer"], toe_mass)
         ends = (p["spring_top"], p["spring_bottom"])
         _spring(car, corner, f"{stem}_spring", "chassis", lower, ends, stiffness, damping, preload)
@@ -156,6 +160,7 @@ def twist_beam(
     slide along it: two spherical joints and a hinge alone would leave no roll) against the beam's torsional stiffness
     (N m/rad). Shock absorbers: a rod spherical on the chassis, sliding in a tube that is universal on the arm (P2)."""
     where = f"twist beam axle {name!r}"
+    torsion, damping = not_negative(torsion, f"{where}: torsion"), not_negative(damping, f"{where}: damping")
     left = place(points, TWIST, where)
     beam = left["beam"] * (1.0, 0.0, 1.0)
     off_line({**left, "right pivot": mirrored(left["pivot"], "right")}, "right pivot", "pivot", "wheel_centre", where, 0.05)
@@ -173,8 +178,7 @@ def twist_beam(
         link(m, tube, tube_mass, [p["damper_bottom"], p["damper_bottom"] + 0.5 * along])
         m.spherical(f"{stem}_damper_top", "chassis", rod, at=p["damper_top"])
         m.prismatic(f"{stem}_damper_slide", rod, tube, at=p["damper_bottom"], axis=along)
-        first = np.array([0.0, 1.0, 0.0]) - along * along[1] / (along @ along)
-        first /= np.linalg.norm(first)
+        first = across_from(along, np.array([0.0, 1.0, 0.0]))
         m.universal(
             f"{stem}_damper_eye", arm, tube, at=p["damper_bottom"],
             axes=(first, np.cross(along / np.linalg.norm(along), first)),
@@ -201,6 +205,7 @@ def anti_roll_bar(
     """Two half bars that turn on the chassis about the bar's axis, torsion between them (N m/rad), massless drop links to
     the arms."""
     where = f"anti-roll bar {name!r}"
+    positive_number(stiffness, f"{where}: stiffness")
     left = place(points, BAR, where)
     off_line({**left, "right bar": mirrored(left["bar"], "right")}, "right bar", "bar", "link_top", where, 0.02)
     apart(left, "link_top", "link_bottom", where, 0.02)

@@ -1,0 +1,190 @@
+"""Mode shapes of beams over 0 <= x <= L: value, slope, curvature. Euler-Bernoulli shapes are scaled so that the tip's
+value, or the largest, is 1.
+
+Roots b L of the frequency equation (E I b^4 = rho A w^2) are those of the determinant of the boundary conditions, found to
+rounding; shapes are written with decaying exponentials, so that high ones keep their digits. Reference: any text on
+vibration, for instance Meirovitch, Analytical Methods in Vibrations, ch. 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError
+
+Function = Callable[[np.ndarray, int], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One shape: `shape(x, order)` is its derivative of that order (0 to 3) at x; `root`: b L, where it has one."""
+
+    name: str
+    function: Function
+    length: float
+    root: float = 0.0
+    holds: tuple[str, ...] = ()  # what it keeps at its ends: "start", "start slope", "end", "end slope"
+
+    def __call__(self, x: Any, order: int = 0) -> Any:
+        """The derivative of that order at x: a number, or an array for an array."""
+        values = self.function(np.asarray(x, dtype=float), order)
+        return float(values) if np.ndim(x) == 0 else values
+
+
+def _basis(b: float, x: np.ndarray, order: int, length: float) -> np.ndarray:
+    """cos b x, sin b x, exp(-b x), exp(-b (L - x)) and their derivatives: stacked."""
+    s, turn = b**order, order * np.pi / 2
+    return np.array([
+        s * np.cos(b * x + turn), s * np.sin(b * x + turn), (-1.0) ** order * s * np.exp(-b * x),
+        s * np.exp(-b * (length - x)),
+    ])  # fmt: skip
+
+
+def _shape(
+    name: str, length: float, root: float, conditions: Callable[[float], np.ndarray], holds: tuple[str, ...]
+) -> Shape:
+    """The shape whose coefficients the boundary conditions (four rows) leave free."""
+    b = root / length
+    coefficients = np.linalg.svd(_balanced(conditions(b)))[2][-1]
+    probe = np.linspace(0.0, length, 2001)
+    values = coefficients @ _basis(b, probe, 0, length)
+    tip = values[-1] if abs(values[-1]) > 0.3 * np.max(np.abs(values)) else values[np.argmax(np.abs(values))]
+    coefficients = coefficients / tip
+    return Shape(name, lambda x, order: np.tensordot(coefficients, _basis(b, x, order, length), 1), length, root, holds)
+
+
+def _balanced(rows: np.ndarray) -> np.ndarray:
+    return rows / np.max(np.abs(rows), axis=1, keepdims=True)
+
+
+def _roots(conditions: Callable[[float], np.ndarray], length: float, count: int) -> list[float]:
+    """The first roots b L of the determinant of the boundary conditions."""
+    from scipy.optimize import brentq
+
+    def determinant(root: float) -> float:
+        return float(np.linalg.det(_balanced(conditions(root / length))))
+
+    found: list[float] = []
+    grid = np.linspace(0.05, np.pi * (count + 2), 400 * (count + 2))
+    values = np.array([determinant(root) for root in grid])
+    for k in range(len(grid) - 1):
+        if values[k] == 0.0 or values[k] * values[k + 1] < 0:
+            found.append(float(brentq(determinant, grid[k], grid[k + 1], xtol=1e-14, rtol=8.9e-16)))
+        if len(found) == count:
+            return found
+    raise InputError(f"only {len(found)} of {count} mode shapes were found")
+
+
+def _family(
+    name: str, length: float, count: int, conditions: Callable[[float], np.ndarray], holds: tuple[str, ...]
+) -> list[Shape]:
+    _check(length, count)
+    return [
+        _shape(f"{name} {k + 1}", length, root, conditions, holds)
+        for k, root in enumerate(_roots(conditions, length, count))
+    ]
+
+
+def _check(length: float, count: int) -> None:
+    if not (isinstance(length, int | float) and np.isfinite(length) and length > 0):
+        raise InputError(f"length={length!r} must be a number > 0, m")
+    if not (isinstance(count, int) and 1 <= count <= 30):
+        raise InputError(f"count={count!r}: give a whole number of shapes, from 1 to 30")
+
+
+def _ends(b: float, length: float, start: Sequence[int], end: Sequence[int]) -> np.ndarray:
+    """Rows: derivatives of these orders vanish at the start and at the end."""
+    zero, far = np.array(0.0), np.array(length)
+    return np.array([*(_basis(b, zero, k, length) for k in start), *(_basis(b, far, k, length) for k in end)])
+
+
+def clamped_free(length: float, count: int = 2) -> list[Shape]:
+    """A cantilever."""
+    return _family("clamped-free", length, count, lambda b: _ends(b, length, (0, 1), (2, 3)), ("start", "start slope"))
+
+
+def clamped_pinned(length: float, count: int = 2) -> list[Shape]:
+    """Clamped at x = 0, pinned at the end."""
+    return _family(
+        "clamped-pinned", length, count, lambda b: _ends(b, length, (0, 1), (0, 2)), ("start", "start slope", "end")
+    )
+
+
+def pinned_pinned(length: float, count: int = 2) -> list[Shape]:
+    """sin(k pi x / L)."""
+    _check(length, count)
+
+    def shape(k: int) -> Shape:
+        b = k * np.pi / length
+        return Shape(f"pinned-pinned {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, k * np.pi,
+                     ("start", "end"))  # fmt: skip
+
+    return [shape(k) for k in range(1, count + 1)]
+
+
+def free_free(length: float, count: int = 2) -> list[Shape]:
+    """Free at both ends; its rigid motions are left out."""
+    return _family("free-free", length, count, lambda b: _ends(b, length, (2, 3), (2, 3)), ())
+
+
+def clamped_tip(length: float, mass_ratio: float, inertia_ratio: float = 0.0, count: int = 2) -> list[Shape]:
+    """Clamped at x = 0, at the end a body: its mass over the beam's mass, its inertia over (beam's mass times L²)."""
+    for what, ratio in (("mass_ratio", mass_ratio), ("inertia_ratio", inertia_ratio)):
+        if not (isinstance(ratio, int | float) and np.isfinite(ratio) and ratio >= 0):
+            raise InputError(f"{what}={ratio!r} must be a number >= 0")
+
+    def conditions(b: float) -> np.ndarray:
+        # at the end: E I psi''' = -w^2 m psi, E I psi'' = w^2 J psi'; with E I b^4 = rho A w^2
+        value, slope, curve, shear = (_basis(b, np.array(length), k, length) for k in range(4))
+        start = _ends(b, length, (0, 1), ())
+        return np.array([
+            *start, curve - inertia_ratio * length**3 * b**4 * slope, shear + mass_ratio * length * b**4 * value,
+        ])  # fmt: skip
+
+    return _family("clamped with a tip body", length, count, conditions, ("start", "start slope"))
+
+
+def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
+    """(x / L)^k, k from `start` on: 2 for a clamped start."""
+    _check(length, count)
+    if start not in (1, 2, 3):
+        raise InputError(f"start={start!r}: the first power, 1 (pinned), 2 (clamped) or 3")
+
+    def shape(k: int) -> Shape:
+        def function(x: np.ndarray, order: int) -> np.ndarray:
+            factor = np.prod([k - j for j in range(order)]) if order else 1.0
+            return factor * (x / length) ** max(k - order, 0) / length**order if k >= order else 0.0 * x
+
+        return Shape(f"(x/L)^{k}", function, length, 0.0, ("start", "start slope")[: min(k, 2)])
+
+    return [shape(k) for k in range(start, start + count)]
+
+
+def user(function: Callable[[Any], Any], length: float, name: str = "user") -> Shape:
+    """A function of x of your own (arithmetic, NumPy or madi functions); derivatives by automatic differentiation."""
+    import casadi as ca
+
+    from madi.symbolic.sym import Sym
+
+    x = ca.SX.sym("x")
+    try:
+        found = function(Sym(x))
+        expression = found.sx if isinstance(found, Sym) else ca.SX(float(found))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"shape {name!r}: the function of x cannot be differentiated ({error})") from None
+    derivatives = [ca.Function("f", [x], [expression])]
+    for _ in range(3):
+        expression = ca.jacobian(expression, x)
+        derivatives.append(ca.Function("f", [x], [expression]))
+
+    def evaluate(points: np.ndarray, order: int) -> np.ndarray:
+        flat = np.asarray(derivatives[order](points.reshape(1, -1))).reshape(-1)
+        return flat.reshape(points.shape)
+
+    if not np.isfinite(evaluate(np.linspace(0, length, 9), 2)).all():
+        raise InputError(f"shape {name!r}: its curvature is not finite along the beam")
+    return Shape(name, evaluate, length)
