@@ -10,6 +10,7 @@ stiffness (a wheel that may roll) stay near where they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from madi.model.model import Model
 from madi.pipeline import assembled
 from madi.symbolic.jacobian import jacobian_function
 from madi.system import System
-from madi.topology.layout import repack
+from madi.topology.layout import Layout, repack
 
 MOST = 400  # steps
 FAR = 0.1  # m or rad: longest step of a coordinate
@@ -63,7 +64,7 @@ class Balance:
         model = system.layout.arrays
         self.held = np.asarray(model.drive) != -1
         layout = repack(system.layout, {}, {"drive": np.where(model.drive >= 0, -2, model.drive)})
-        found = jacobian_function(layout)
+        found = _traced(layout.ints.tobytes(), layout.reals.tobytes())
         if found is None:
             raise InputError(f"model {system.name!r} is too large to trace; settle it by a damped simulation")
         self.blocks, self.trace = found
@@ -111,6 +112,12 @@ class Balance:
         weight = float(np.linalg.norm(arrays.gravity)) * float(np.sqrt(np.sum(arrays.mass)))
         carried = float(np.linalg.norm((state.J.T @ state.lam[self.rows]) / state.root)) if len(state.phi) else 0.0
         return weight + carried + 1e-6
+
+
+@lru_cache(maxsize=8)
+def _traced(ints: bytes, reals: bytes) -> Any:
+    """The system Jacobian of a layout; a model is often settled more than once."""
+    return jacobian_function(Layout(np.frombuffer(ints, dtype=np.int64), np.frombuffer(reals)))
 
 
 class State(NamedTuple):
