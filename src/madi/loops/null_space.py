@@ -213,15 +213,21 @@ def choose_rows(model, work):
 
 @kernel
 def gather(model, work):
-    """work.dense: the chosen rows of Phi_q, full."""
-    n, m, J = model.nn, int(work.tally[RANK]), work.dense
+    """work.scaled, work.scaled_mass: entries of Phi_q and M measured by mass; work.dense: the chosen rows, full."""
+    n, m, J, size = model.nn, int(work.tally[RANK]), work.dense, work.size
+    for r in range(model.nr):
+        if model.row_place[r] >= 0:
+            for j in range(model.row_first[r], model.row_first[r + 1]):
+                work.scaled[j] = work.jacobian[j] * size[model.column_place[model.j_column[j]]] * work.heavy[r]
+    for k in range(model.nm):
+        i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
+        work.scaled_mass[k] = work.mass[k] * size[i] * size[j]
     for i in range(m):
         r = int(work.chosen[i])
         for c in range(n):
             J[i * n + c] = 0.0
         for j in range(model.row_first[r], model.row_first[r + 1]):
-            c = model.column_place[model.j_column[j]]
-            J[i * n + c] = work.jacobian[j] * work.size[c] * work.heavy[r]
+            J[i * n + model.column_place[model.j_column[j]]] = work.scaled[j]
 
 
 @kernel
@@ -444,19 +450,17 @@ def row_times(model, work, i, a, at):
     """The chosen row i of J times n numbers from a[at] on; rows are sparse."""
     r, x = int(work.chosen[i]), 0.0
     for j in range(model.row_first[r], model.row_first[r + 1]):
-        c = model.column_place[model.j_column[j]]
-        x += work.jacobian[j] * work.size[c] * a[at + c]
-    return x * work.heavy[r]
+        x += work.scaled[j] * a[at + model.column_place[model.j_column[j]]]
+    return x
 
 
 @inline
 def add_row(model, work, i, factor, a, at):
     """a[at:] + factor times the chosen row i of J."""
     r = int(work.chosen[i])
-    factor = factor * work.heavy[r]
     for j in range(model.row_first[r], model.row_first[r + 1]):
-        c = model.column_place[model.j_column[j]]
-        a[at + c] = a[at + c] + factor * work.jacobian[j] * work.size[c]
+        c = at + model.column_place[model.j_column[j]]
+        a[c] = a[c] + factor * work.scaled[j]
 
 
 @kernel
@@ -564,7 +568,7 @@ def mass_times(model, work, x, xat, y, yat):
         y[yat + c] = 0.0
     for k in range(model.nm):
         i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
-        mass = work.mass[k] * work.size[i] * work.size[j]
+        mass = work.scaled_mass[k]
         y[yat + i] = y[yat + i] + mass * x[xat + j]
         if i != j:
             y[yat + j] = y[yat + j] + mass * x[xat + i]

@@ -141,6 +141,8 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("correction", "nu"),
     ("tally", "110"),  # options and counters of the loop equations: see loops/kkt.py
     ("chosen", "nr"),  # null-space methods (loops/null_space.py): rows, the independent ones first
+    ("scaled", "nj"),  # entries of Phi_q and M, measured by mass
+    ("scaled_mass", "nm"),
     ("heavy", "nr"),  # what rows and columns are measured by
     ("size", "nn"),
     ("dense", "nr*nn"),  # their Jacobian
