@@ -352,6 +352,35 @@ def test_double_lane_change_stays_in_its_lanes():
     assert abs(y[-1]) < 0.3
 
 
+@pytest.mark.parametrize("tire", [None, {"tir": "tests/data/tires/tno_205_60r15_mf62.tir"}])
+def test_what_tires_did(tire):
+    """In a turn their forces, summed in ground axes, are mass times the acceleration of all of it; at rest they carry it."""
+    c = lane_change.car(tire)
+    c.steer(vehicle.step(-0.005, 0.2, 0.3))
+    run = madi.simulate(c.model, 1.5, rtol=1e-7, times=[0.0, 1.0, 1.5], **c.settle(15.0).given())
+    found = vehicle.tire_signals(c, run)
+    weight = 9.81 * sum(body.mass for body in c.model.bodies)
+    assert float(found["fz"].isel(time=0).sum()) == pytest.approx(weight, rel=1e-3)
+    np.testing.assert_allclose(
+        found["fz"].values, np.column_stack([run[str(name)] for name in found["tire"].values]), rtol=1e-6
+    )
+    # Newton: momentum changes by the forces; d(momentum)/dt from the accelerations of all bodies
+    data = run.data
+    masses = {body.name: body.mass for body in c.model.bodies}
+    change = sum(masses[name] * data["acceleration"].sel(body=name).values for name in masses)
+    yaw = data["bryant"].sel(body="chassis", axis="z").values
+    for k in (1, 2):
+        steer = found["alpha"].isel(
+            time=k
+        )  # headings of the wheels: the chassis' yaw is near enough for the front's few degrees
+        side = float(found["fy"].isel(time=k).sum())
+        across = -np.sin(yaw[k]) * change[k, 0] + np.cos(yaw[k]) * change[k, 1]
+        assert side == pytest.approx(across, rel=0.02)
+        assert float(np.abs(found["alpha"].isel(time=k)).max()) > 1e-3
+    with pytest.raises(madi.InputError, match="every"):
+        vehicle.tire_signals(c, run, every=0)
+
+
 def test_path_of_the_double_lane_change():
     path = vehicle.double_lane_change(start=10.0)
     assert [float(path(x)) for x in (0.0, 25.0, 40.0, 55.0, 60.0, 80.0, 105.0, 200.0)] == pytest.approx(

@@ -6,6 +6,7 @@ from madi.vehicle.manoeuvres import double_lane_change, sine, step
 from madi.vehicle.points import read_points
 from madi.vehicle.rig import Kinematics, kinematics
 from madi.vehicle.steering import Rack
+from madi.vehicle.tire_signals import tire_signals
 
 __all__ = [
     "Axle",
@@ -22,4 +23,5 @@ __all__ = [
     "read_tir",
     "sine",
     "step",
+    "tire_signals",
 ]
