@@ -45,17 +45,18 @@ class Comparison:
 
         figure = Figure(figsize=(8, 7), layout="constrained")
         axes = figure.subplots(3, 1, sharex=True)
-        for name, run in self.runs.items():
+        for k, (name, run) in enumerate(self.runs.items()):  # curves may lie on each other: thinner and dashed on top
             time = run.data["step_time"]
+            style = {"linewidth": 2.4 - 0.35 * min(k, 5), "linestyle": ("-", "--", "-.", ":")[k % 4], "alpha": 0.85}
             for axis, signal in zip(axes, ("step_opening", "step_violation", "step_size"), strict=True):
                 if signal in run.data:
-                    values = np.where(run.data[signal] > 0, run.data[signal], np.nan)
-                    axis.plot(time, values, label=name, linewidth=0.9)
-        for axis, label in zip(axes, ("a step leaves the constraints by", "after closing", "step, s"), strict=True):
+                    values = np.maximum(run.data[signal], 1e-17 if axis is not axes[2] else 0.0)
+                    axis.plot(time, values, label=name, **style)
+        for axis, label in zip(axes, ("violation left\nby a step", "violation\nafter closing", "step, s"), strict=True):
             axis.set_ylabel(label)
             axis.set_yscale("log")
             axis.grid(alpha=0.3)
-        axes[0].legend(loc="upper right", fontsize=8)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize=8)
         axes[-1].set_xlabel("time, s")
         figure.suptitle(self.model)
         if path is not None:
