@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from madi.errors import InputError
+from madi.files import read_small
 
-LARGEST = 1_000_000  # bytes: no parameter file is longer
 UNITS: dict[str, dict[str, float]] = {
     "LENGTH": {"meter": 1.0, "metre": 1.0, "m": 1.0, "mm": 1e-3, "millimeter": 1e-3, "cm": 1e-2, "centimeter": 1e-2,
                "inch": 0.0254, "in": 0.0254, "foot": 0.3048, "feet": 0.3048, "ft": 0.3048, "km": 1e3},
@@ -119,16 +119,7 @@ class Tir:
 
 def read_tir(path: str | Path) -> Tir:
     """Read a `.tir` file. Errors name the line and the cause."""
-    if not isinstance(path, str | Path):
-        raise InputError(f"read_tir: give a path, not {type(path).__name__}")
-    file = Path(path)
-    try:
-        if file.stat().st_size > LARGEST:
-            raise InputError(f"{file}: longer than {LARGEST} bytes; that is no tire property file")
-        text = file.read_bytes().decode("utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
-    return parse_tir(text, str(file))
+    return parse_tir(read_small(path, "tire property file"), str(path))
 
 
 def parse_tir(text: str, name: str = "tire") -> Tir:

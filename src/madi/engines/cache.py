@@ -35,6 +35,7 @@ NOT_COMPILED = (
     "batch.py",
     "comparison.py",
     "equilibrium.py",
+    "files.py",
     "linearization.py",
     "observation.py",
     "pipeline.py",

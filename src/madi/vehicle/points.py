@@ -20,23 +20,15 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
+from madi.files import read_small
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
-LARGEST = 1_000_000  # bytes
 FAR = 25.0  # m: no point of a vehicle is farther from its origin
 
 
 def read_points(path: str | Path) -> dict[str, np.ndarray]:
     """Hard points of a file, in metres."""
-    if not isinstance(path, str | Path):
-        raise InputError(f"read_points: give a path, not {type(path).__name__}")
-    file = Path(path)
-    try:
-        if file.stat().st_size > LARGEST:
-            raise InputError(f"{file}: longer than {LARGEST} bytes; that is no list of hard points")
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+    text, file = read_small(path, "list of hard points"), Path(path)
     unit, table = _csv(text, file) if file.suffix.lower() == ".csv" else _yaml(text, file)
     if not isinstance(unit, str) or unit not in UNITS:
         raise InputError(f"{file}: units {_short(unit)}; write one of {', '.join(UNITS)}")
