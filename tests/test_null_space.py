@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import madi
-from madi.loops import null_space
+from madi.loops import dense, directions, null_space
 from madi.papers import rssr
 from madi.pipeline import prepare, run_solver
 from madi.verify import andrews, bricard, four_bars
@@ -141,7 +141,7 @@ def test_dense_algebra(shape):
     class Model:
         row_first, j_column, column_place = np.arange(0, m * n + 1, n), np.tile(np.arange(n), m), np.arange(n)
 
-    for choose in (null_space.orthogonal_complement, null_space.singular_directions, None):
+    for choose in (directions.orthogonal_complement, directions.singular_directions, None):
         work = Work()
         null_space.factor_rows(Model(), work, m, n)
         if choose is None:
@@ -153,16 +153,16 @@ def test_dense_algebra(shape):
         np.testing.assert_allclose(N @ N.T, np.eye(n - m), atol=1e-12)
     square = rng.normal(size=(n, n))
     flat, order, x = square.reshape(-1).copy(), np.zeros(n), rng.normal(size=n)
-    null_space.lu(flat, n, order)
+    dense.lu(flat, n, order)
     y = x.copy()
-    null_space.lu_solve(flat, n, order, y)
+    dense.lu_solve(flat, n, order, y)
     np.testing.assert_allclose(square @ y, x, atol=1e-10)
     y = x.copy()
-    null_space.lu_solve_transposed(flat, n, order, y)
+    dense.lu_solve_transposed(flat, n, order, y)
     np.testing.assert_allclose(square.T @ y, x, atol=1e-10)
     near = np.linalg.qr(square)[0] + 0.1 * rng.normal(size=(n, n))
     A = near.reshape(-1).copy()
-    assert null_space.polar(A, np.zeros(n * n), n, np.zeros(n))
+    assert dense.polar(A, np.zeros(n * n), n, np.zeros(n))
     U, _, Vt = np.linalg.svd(near)
     np.testing.assert_allclose(A.reshape(n, n), U @ Vt, atol=1e-10)
 

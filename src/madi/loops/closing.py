@@ -17,6 +17,7 @@ from madi.dynamics.recursive import composite_inertias, composites
 from madi.forces.dispatch import apply_forces
 from madi.joints.dispatch import retract
 from madi.kernel import kernel
+from madi.loops.dense import NAN
 from madi.loops.kkt import CAREFUL, CLOSENESS, FAILED, NEAR, OPENED, POSITION, VALID, VELOCITY, coefficients
 from madi.signals.tape import force_signals
 from madi.spatial.algebra import body_inertia, dot6
@@ -24,7 +25,6 @@ from madi.spatial.algebra import body_inertia, dot6
 MOST = 30  # iterations of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained
 VELOCITY_TINY, VELOCITY_GOOD = 2e-12, 5e-10
-NAN = float("nan")
 SLOW = 0.2  # a step that leaves more than this is no longer worth its matrix
 
 

@@ -23,13 +23,22 @@ metres and radians, count alike. Numbers are judged here: not traced.
 from __future__ import annotations
 
 from madi.kernel import inline, kernel, sqrt
-from madi.loops.closing import NAN, closing, composite_masses
+from madi.loops.closing import closing, composite_masses
+from madi.loops.dense import NAN, cholesky, cholesky_solve, lu, lu_solve, lu_solve_transposed
+from madi.loops.directions import (
+    choose_rows,
+    gather,
+    orthogonal_complement,
+    singular_directions,
+    straighten,
+    turn_to_old,
+    weigh,
+)
 from madi.loops.kkt import (
     BASIS,
     CONDITION,
     DECOMPOSITIONS,
     DEFICIENT,
-    EPSILON,
     FACTORISATIONS,
     IDENTITY,
     MOST_RANK,
@@ -48,7 +57,6 @@ from madi.loops.kkt import (
 
 PSEUDO_INVERSE, SVD, QR, PARTITION = 1, 2, 3, 4
 WAYS = {"pseudo-inverse": PSEUDO_INVERSE, "svd": SVD, "qr": QR, "partition": PARTITION}
-DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds nothing
 MISSES = 1e-6  # share of its acceleration by which a left-out row may be missed
 GROWN = 10.0  # condition number, against the one the directions were chosen at, at which they are chosen anew
 HOPELESS = 1e12  # condition number at which they are chosen anew even within a step
@@ -57,262 +65,7 @@ ONCE_MORE = 1e3  # condition number from which on the pseudo-inverse projects tw
 LEAVES = 0.3  # share of the velocity outside the span of T, at which svd chooses anew
 
 
-# ---- dense linear algebra, in place -------------------------------------------------------------------------------------
-
-
-@kernel
-def cholesky(a, n):
-    """a (its lower half) becomes L of L L^T; returns the smallest and largest diagonal of L, NaN if it is not definite."""
-    low, high = 1e300, 0.0
-    for i in range(n):
-        for j in range(i + 1):
-            x = a[i * n + j]
-            for k in range(j):
-                x = x - a[i * n + k] * a[j * n + k]
-            if i == j:
-                x = sqrt(x) if x > 0.0 else NAN
-                low, high = min(low, x), max(high, x)
-                if x != x:
-                    return NAN, NAN
-                a[i * n + i] = x
-            else:
-                a[i * n + j] = x / a[j * n + j]
-    return low, high
-
-
-@inline
-def solve_down(a, n, p, q, unit, x):
-    """x <- L^-1 x, L[i, k] = a[i p + k q] below a diagonal that is 1 (unit) or a's."""
-    for i in range(n):
-        y = x[i]
-        for k in range(i):
-            y = y - a[i * p + k * q] * x[k]
-        x[i] = y if unit else y / a[i * (n + 1)]
-
-
-@inline
-def solve_up(a, n, p, q, unit, x):
-    """x <- U^-1 x, U[i, k] = a[i p + k q] above the diagonal."""
-    for i in range(n - 1, -1, -1):
-        y = x[i]
-        for k in range(i + 1, n):
-            y = y - a[i * p + k * q] * x[k]
-        x[i] = y if unit else y / a[i * (n + 1)]
-
-
-@kernel
-def cholesky_solve(a, n, x):
-    """x <- (L L^T)^-1 x."""
-    solve_down(a, n, n, 1, False, x)
-    solve_up(a, n, 1, n, False, x)
-
-
-@kernel
-def lu(a, n, order):
-    """a becomes L U with rows exchanged (order[k]: the row that came to place k); smallest and largest pivot."""
-    low, high = 1e300, 0.0
-    for k in range(n):
-        best = k
-        for i in range(k + 1, n):
-            if abs(a[i * n + k]) > abs(a[best * n + k]):
-                best = i
-        order[k] = best
-        if best != k:
-            for j in range(n):
-                a[k * n + j], a[best * n + j] = a[best * n + j], a[k * n + j]
-        pivot = a[k * n + k]
-        low, high = min(low, abs(pivot)), max(high, abs(pivot))
-        if not abs(pivot) > 1e-300:
-            return NAN, NAN
-        for i in range(k + 1, n):
-            x = a[i * n + k] / pivot
-            a[i * n + k] = x
-            if x != 0.0:
-                for j in range(k + 1, n):
-                    a[i * n + j] = a[i * n + j] - x * a[k * n + j]
-    return low, high
-
-
-@kernel
-def lu_solve(a, n, order, x):
-    """x <- (L U)^-1 x, rows exchanged as they were."""
-    for k in range(n):
-        best = int(order[k])
-        x[k], x[best] = x[best], x[k]
-    solve_down(a, n, n, 1, True, x)
-    solve_up(a, n, n, 1, False, x)
-
-
-@kernel
-def lu_solve_transposed(a, n, order, x):
-    """x <- (L U)^-T x."""
-    solve_down(a, n, 1, n, False, x)
-    solve_up(a, n, 1, n, True, x)
-    for k in range(n - 1, -1, -1):
-        best = int(order[k])
-        x[k], x[best] = x[best], x[k]
-
-
-# ---- which rows, which directions ---------------------------------------------------------------------------------------
-
-
-@kernel
-def weigh(model, work):
-    """work.size, work.heavy: what columns and rows are measured by."""
-    for k in range(model.nm):
-        if model.m_row[k] == model.m_column[k]:
-            work.size[model.column_place[model.m_row[k]]] = 1.0 / sqrt(work.mass[k])
-    for r in range(model.nr):
-        if model.row_place[r] >= 0:
-            work.heavy[r] = sqrt(EPSILON / model.row_value[r, 2])
-
-
-@kernel
-def choose_rows(model, work):
-    """work.chosen: first the independent rows, then the others, by Gaussian elimination with complete pivoting of Phi_q;
-    work.order: the columns they take. Returns how many are independent; -1 where numbers are not finite."""
-    n, a = model.nn, work.spare
-    rows, total = 0, 0.0
-    for r in range(model.nr):
-        if model.row_place[r] >= 0:
-            for c in range(n):
-                a[rows * n + c] = 0.0
-            for j in range(model.row_first[r], model.row_first[r + 1]):
-                c = model.column_place[model.j_column[j]]
-                a[rows * n + c] = work.jacobian[j] * work.size[c] * work.heavy[r]
-                total += abs(a[rows * n + c])
-            work.chosen[rows] = r
-            rows += 1
-    if not total < 1e300:
-        return -1
-    for c in range(n):
-        work.order[c] = c
-    largest = 0.0
-    for k in range(min(rows, n)):
-        row, column, best = k, k, 0.0
-        for i in range(k, rows):
-            for j in range(k, n):
-                if abs(a[i * n + j]) > best:
-                    row, column, best = i, j, abs(a[i * n + j])
-        largest = max(largest, best)
-        if not best > DEPENDENT * largest:
-            return k
-        for j in range(n):
-            a[k * n + j], a[row * n + j] = a[row * n + j], a[k * n + j]
-        for i in range(rows):
-            a[i * n + k], a[i * n + column] = a[i * n + column], a[i * n + k]
-        work.chosen[k], work.chosen[row] = work.chosen[row], work.chosen[k]
-        work.order[k], work.order[column] = work.order[column], work.order[k]
-        for i in range(k + 1, rows):
-            x = a[i * n + k] / a[k * n + k]
-            if x != 0.0:
-                for j in range(k, n):
-                    a[i * n + j] = a[i * n + j] - x * a[k * n + j]
-    return min(rows, n)
-
-
-@kernel
-def gather(model, work):
-    """work.scaled, work.scaled_mass: entries of Phi_q and M measured by mass; work.dense: the chosen rows, full."""
-    n, m, J, size = model.nn, int(work.tally[RANK]), work.dense, work.size
-    for r in range(model.nr):
-        if model.row_place[r] >= 0:
-            for j in range(model.row_first[r], model.row_first[r + 1]):
-                work.scaled[j] = work.jacobian[j] * size[model.column_place[model.j_column[j]]] * work.heavy[r]
-    for k in range(model.nm):
-        i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
-        work.scaled_mass[k] = work.mass[k] * size[i] * size[j]
-    for i in range(m):
-        r = int(work.chosen[i])
-        for c in range(n):
-            J[i * n + c] = 0.0
-        for j in range(model.row_first[r], model.row_first[r + 1]):
-            J[i * n + model.column_place[model.j_column[j]]] = work.scaled[j]
-
-
-@kernel
-def orthogonal_complement(work, m, n):
-    """work.null: the n - m last columns of Q, J^T = Q R by Householder's reflections."""
-    a, size = work.spare, work.correction
-    for j in range(m * n):
-        a[j] = work.dense[j]
-    for k in range(m):  # row k of `a` is the column of J^T that the reflection takes to its first k + 1 places
-        norm = 0.0
-        for c in range(k, n):
-            norm += a[k * n + c] * a[k * n + c]
-        norm = sqrt(norm)
-        if a[k * n + k] > 0.0:
-            norm = -norm
-        a[k * n + k] = a[k * n + k] - norm
-        size[k] = -norm * a[k * n + k]  # |u|^2 / 2
-        for i in range(k + 1, m):
-            x = 0.0
-            for c in range(k, n):
-                x += a[k * n + c] * a[i * n + c]
-            x = x / size[k]
-            for c in range(k, n):
-                a[i * n + c] = a[i * n + c] - x * a[k * n + c]
-    for i in range(n - m):
-        for c in range(n):
-            work.null[i * n + c] = 1.0 if c == m + i else 0.0
-        for k in range(m - 1, -1, -1):
-            x = 0.0
-            for c in range(k, n):
-                x += a[k * n + c] * work.null[i * n + c]
-            x = x / size[k]
-            for c in range(k, n):
-                work.null[i * n + c] = work.null[i * n + c] - x * a[k * n + c]
-
-
-@kernel
-def singular_directions(work, m, n):
-    """work.null: the n - m last columns of V, J = U S V^T by Jacobi's rotations of the columns of J (one-sided)."""
-    a, V, size = work.spare, work.product, work.correction
-    for j in range(m * n):
-        a[j] = work.dense[j]
-    for i in range(n):
-        for j in range(n):
-            V[i * n + j] = 1.0 if i == j else 0.0
-    largest = 0.0
-    for j in range(m * n):
-        largest = max(largest, abs(a[j]))
-    tiny = 1e-28 * largest * largest  # columns that have vanished are rounding: they are not turned against each other
-    for _ in range(60):
-        turned = False
-        for p in range(n - 1):
-            for q in range(p + 1, n):
-                x, y, z = 0.0, 0.0, 0.0
-                for i in range(m):
-                    x += a[i * n + p] * a[i * n + p]
-                    y += a[i * n + q] * a[i * n + q]
-                    z += a[i * n + p] * a[i * n + q]
-                if x <= tiny or y <= tiny or abs(z) <= 1e-15 * sqrt(x * y):
-                    continue
-                turned = True
-                tau = (y - x) / (2.0 * z)
-                t = (1.0 if tau >= 0.0 else -1.0) / (abs(tau) + sqrt(1.0 + tau * tau))
-                c = 1.0 / sqrt(1.0 + t * t)
-                s = c * t
-                for i in range(m):
-                    x, y = a[i * n + p], a[i * n + q]
-                    a[i * n + p], a[i * n + q] = c * x - s * y, s * x + c * y
-                for i in range(n):
-                    x, y = V[i * n + p], V[i * n + q]
-                    V[i * n + p], V[i * n + q] = c * x - s * y, s * x + c * y
-        if not turned:
-            break
-    for c in range(n):
-        size[c] = 0.0
-        for i in range(m):
-            size[c] = size[c] + a[i * n + c] * a[i * n + c]
-    for i in range(n - m):  # the columns that vanish
-        least = 0
-        for c in range(1, n):
-            if size[c] < size[least]:
-                least = c
-        size[least] = 1e300
-        for c in range(n):
-            work.null[i * n + c] = V[c * n + least]
+# ---- rows and directions ---------------------------------------------------------------------------------------
 
 
 @kernel
@@ -341,55 +94,6 @@ def unit_complement(model, work, m, n):
                 x += work.null[i * n + j] * P[c * n + j]
             for j in range(n):
                 P[c * n + j] = P[c * n + j] - x * work.null[i * n + j]
-
-
-@kernel
-def turn_to_old(work, m, n):
-    """work.null, an orthonormal basis, is turned within its span to lie nearest to work.basis: the old directions,
-    projected, and made orthonormal by the polar iteration of Newton and Schulz. False where they cannot be kept."""
-    f, A, B = n - m, work.reduced, work.product
-    for i in range(f):
-        for j in range(f):
-            x = 0.0
-            for c in range(n):
-                x += work.basis[i * n + c] * work.null[j * n + c]
-            A[i * f + j] = x
-    if not polar(A, B, f, work.short):
-        return False
-    for i in range(f):
-        for c in range(n):
-            x = 0.0
-            for j in range(f):
-                x += A[i * f + j] * work.null[j * n + c]
-            B[i * n + c] = x
-    for j in range(f * n):
-        work.null[j] = B[j]
-    return True
-
-
-@kernel
-def polar(A, B, f, row):
-    """A <- the orthogonal matrix nearest to it (singular values below sqrt(3)); whether that is sure."""
-    for _ in range(100):
-        worst = 0.0
-        for i in range(f):
-            for j in range(f):
-                x = 0.0
-                for k in range(f):
-                    x += A[k * f + i] * A[k * f + j]
-                B[i * f + j] = x
-                worst = max(worst, abs(x - (1.0 if i == j else 0.0)))
-        if worst < 1e-14:
-            return True
-        for i in range(f):  # row by row: A <- A (3 - A^T A) / 2
-            for j in range(f):
-                x = 0.0
-                for k in range(f):
-                    x += A[i * f + k] * ((3.0 if k == j else 0.0) - B[k * f + j])
-                row[j] = 0.5 * x
-            for j in range(f):
-                A[i * f + j] = row[j]
-    return worst < 1e-8
 
 
 @kernel
@@ -743,26 +447,6 @@ def misses(model, work):
         if abs(x) > MISSES * (scale + 1e-3):
             return True
     return False
-
-
-@kernel
-def straighten(work, f, n):
-    """One step of the polar iteration on the rows of work.null: N <- (3 - N N^T) N / 2."""
-    N, A, B = work.null, work.reduced, work.product
-    for i in range(f):
-        for j in range(f):
-            x = 0.0
-            for c in range(n):
-                x += N[i * n + c] * N[j * n + c]
-            A[i * f + j] = (1.5 if i == j else 0.0) - 0.5 * x
-    for i in range(f):
-        for c in range(n):
-            x = 0.0
-            for j in range(f):
-                x += A[i * f + j] * N[j * n + c]
-            B[i * n + c] = x
-    for j in range(f * n):
-        N[j] = B[j]
 
 
 @kernel
