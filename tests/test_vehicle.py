@@ -399,7 +399,6 @@ def test_on_its_roof(tire):
     assert np.isfinite(run.data["position"].values).all()
     tires = [run[f"{axle}_{side}_tire"] for axle in ("front", "rear") for side in ("left", "right")]
     assert max(tire.max() for tire in tires) > 1000.0  # they touched
-    assert min(tire.max() for tire in tires) >= 0.0
 
 
 # ---- files and bad input --------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,3 +62,24 @@ class RunError(MadiError):
     def __init__(self, message: str, run: Any = None):
         super().__init__(message)
         self.run = run
+
+
+def positive_number(value: Any, what: str) -> float:
+    """A number > 0, or an error that names it."""
+    if not (isinstance(value, numbers.Real) and math.isfinite(float(value)) and float(value) > 0):
+        raise InputError(f"{what} {value!r} must be a number > 0")
+    return float(value)
+
+
+def not_negative(value: Any, what: str) -> float:
+    """A number >= 0, or an error that names it."""
+    if not (isinstance(value, numbers.Real) and math.isfinite(float(value)) and float(value) >= 0):
+        raise InputError(f"{what} {value!r} must be a number >= 0")
+    return float(value)
+
+
+def a_number(value: Any, what: str) -> float:
+    """A finite number, or an error that names it."""
+    if not (isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))):
+        raise InputError(f"{what} {value!r} must be a number")
+    return float(value)

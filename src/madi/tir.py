@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,6 @@ class Tir:
     version: float
     values: dict[str, float]
     side: str = ""  # "left", "right": which side of a car it was measured for
-    lines: dict[str, int] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         size = f"radius {self.radius:g} m, nominal load {self.values['FNOMIN']:g} N"
@@ -139,7 +138,7 @@ def parse_tir(text: str, name: str = "tire") -> Tir:
     side = words.get("TYRESIDE", ("", 0))[0].lower()
     if side not in ("left", "right", "symmetric", ""):
         raise InputError(f"{name}, line {words['TYRESIDE'][1]}: TYRESIDE {side!r}: write LEFT, RIGHT or SYMMETRIC")
-    return Tir(Path(name).stem, version, values, side if side in ("left", "right") else "", lines)
+    return Tir(Path(name).stem, version, values, side if side in ("left", "right") else "")
 
 
 def _entries(text: str, name: str) -> tuple[dict[str, tuple[str, int]], dict[str, float], dict[str, int]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.errors import InputError
+from madi.errors import InputError, not_negative, positive_number
 
 Function = Callable[[np.ndarray, int], np.ndarray]
 
@@ -90,8 +90,7 @@ def _family(
 
 
 def _check(length: float, count: int) -> None:
-    if not (isinstance(length, int | float) and np.isfinite(length) and length > 0):
-        raise InputError(f"length={length!r} must be a number > 0, m")
+    positive_number(length, "length")
     if not (isinstance(count, int) and 1 <= count <= 30):
         raise InputError(f"count={count!r}: give a whole number of shapes, from 1 to 30")
 
@@ -133,9 +132,8 @@ def free_free(length: float, count: int = 2) -> list[Shape]:
 
 def clamped_tip(length: float, mass_ratio: float, inertia_ratio: float = 0.0, count: int = 2) -> list[Shape]:
     """Clamped at x = 0, at the end a body: its mass over the beam's mass, its inertia over (beam's mass times L²)."""
-    for what, ratio in (("mass_ratio", mass_ratio), ("inertia_ratio", inertia_ratio)):
-        if not (isinstance(ratio, int | float) and np.isfinite(ratio) and ratio >= 0):
-            raise InputError(f"{what}={ratio!r} must be a number >= 0")
+    not_negative(mass_ratio, "mass_ratio")
+    not_negative(inertia_ratio, "inertia_ratio")
 
     def conditions(b: float) -> np.ndarray:
         # at the end: E I psi''' = -w^2 m psi, E I psi'' = w^2 J psi'; with E I b^4 = rho A w^2
@@ -174,7 +172,7 @@ def user(function: Callable[[Any], Any], length: float, name: str = "user") -> S
     try:
         found = function(Sym(x))
         expression = found.sx if isinstance(found, Sym) else ca.SX(float(found))
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise InputError(f"shape {name!r}: the function of x cannot be differentiated ({error})") from None
     derivatives = [ca.Function("f", [x], [expression])]
     for _ in range(3):

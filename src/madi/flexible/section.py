@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from madi.errors import InputError
+from madi.errors import InputError, positive_number
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,10 @@ class Section:
         return self.iy + self.iz
 
 
-def _positive(what: str, **sizes: float) -> None:
-    for name, value in sizes.items():
-        if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
-            raise InputError(f"{what}: {name}={value!r} must be a number > 0, m")
-
-
 def tube(outer: float, inner: float) -> Section:
     """A round tube by its diameters."""
-    _positive("tube", outer=outer, inner=inner)
+    positive_number(outer, "tube: outer")
+    positive_number(inner, "tube: inner")
     if not inner < outer:
         raise InputError(f"tube: inner={inner!r} must be less than outer={outer!r}")
     second = math.pi * (outer**4 - inner**4) / 64
@@ -40,14 +35,15 @@ def tube(outer: float, inner: float) -> Section:
 
 def round_bar(diameter: float) -> Section:
     """A solid round bar."""
-    _positive("round_bar", diameter=diameter)
+    positive_number(diameter, "round_bar: diameter")
     second = math.pi * diameter**4 / 64
     return Section(math.pi * diameter**2 / 4, second, second, 2 * second)
 
 
 def rectangle(width: float, height: float) -> Section:
     """A solid rectangle, `width` along y and `height` along z; torsion constant by the usual series' first terms."""
-    _positive("rectangle", width=width, height=height)
+    positive_number(width, "rectangle: width")
+    positive_number(height, "rectangle: height")
     a, b = max(width, height), min(width, height)
     torsion = a * b**3 * (1 / 3 - 0.21 * b / a * (1 - (b / a) ** 4 / 12))
     return Section(width * height, height * width**3 / 12, width * height**3 / 12, torsion)

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from madi.errors import InputError
+from madi.errors import InputError, a_number, positive_number
 from madi.model.model import Model
 from madi.road import Road
 from madi.tir import Tir, read_tir
 from madi.vehicle import manoeuvres, steering, suspension
-from madi.vehicle.parts import SIDES, Axle, Corner, a_number, mirrored_inertia, positive_number
+from madi.vehicle.parts import SIDES, Axle, Corner, mirrored_inertia
 from madi.vehicle.points import mirrored
 
 

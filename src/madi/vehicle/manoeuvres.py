@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.equilibrium import statics
-from madi.errors import InputError, RunError
+from madi.errors import InputError, RunError, a_number, positive_number
 from madi.kernel import atan2, cos, sin, tanh, where
 from madi.pipeline import simulate
 from madi.spatial.rotation import as_rotation
-from madi.vehicle.parts import Axle, a_number, positive_number
+from madi.vehicle.parts import Axle
 
 if TYPE_CHECKING:
     from madi.system import System

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import InputError
+from madi.errors import InputError, positive_number
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -25,7 +24,6 @@ class Corner:
     carrier: str
     centre: np.ndarray
     springs: list[str] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)  # joints whose loads a rig reports
     knuckle: str = ""  # the body that is steered
     kingpin: tuple[Any, Any] | None = None  # two points of the axis it is steered about
     wheel: str = ""
@@ -44,27 +42,6 @@ class Axle:
     name: str
     kind: str
     corners: dict[str, Corner]
-
-
-def positive_number(value: Any, what: str) -> float:
-    """A number > 0, or an error that names it."""
-    if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and float(value) > 0):
-        raise InputError(f"{what} {value!r} must be a number > 0")
-    return float(value)
-
-
-def not_negative(value: Any, what: str) -> float:
-    """A number >= 0, or an error that names it."""
-    if not (isinstance(value, numbers.Real) and np.isfinite(float(value)) and float(value) >= 0):
-        raise InputError(f"{what} {value!r} must be a number >= 0")
-    return float(value)
-
-
-def a_number(value: Any, what: str) -> float:
-    """A finite number, or an error that names it."""
-    if not (isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))):
-        raise InputError(f"{what} {value!r} must be a number")
-    return float(value)
 
 
 def mirrored_inertia(inertia: Any, side: str) -> Any:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import AssemblyError, InputError
+from madi.errors import AssemblyError, InputError, a_number
 from madi.kernel import sin
 from madi.vehicle.manoeuvres import _release
-from madi.vehicle.parts import SIDES, Axle, a_number
+from madi.vehicle.parts import SIDES, Axle
 
 if TYPE_CHECKING:
     import xarray as xr

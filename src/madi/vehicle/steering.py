@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from madi.errors import InputError
-from madi.vehicle.parts import SIDES, link, positive_number
+from madi.errors import InputError, positive_number
+from madi.vehicle.parts import SIDES, link
 from madi.vehicle.points import apart, mirrored, off_line, place
 from madi.vehicle.suspension import tie_rod
 
@@ -47,7 +47,7 @@ def rack(
     m.lock(name)
     for side in SIDES:
         inner, outer = (mirrored(left[point], side) for point in ("tie_inner", "tie_outer"))
-        corners[side].links += tie_rod(car, f"{name}_{side}_rod", name, corners[side].knuckle, inner, outer, rod_mass)
+        tie_rod(car, f"{name}_{side}_rod", name, corners[side].knuckle, inner, outer, rod_mass)
         corners[side].steered = True
     found = Rack(name, axle, float(travel))
     car.racks[name] = found

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.vehicle.parts import SIDES, Axle, Corner, a_number, across_from, link, not_negative, positive_number
+from madi.errors import a_number, not_negative, positive_number
+from madi.vehicle.parts import SIDES, Axle, Corner, across_from, link
 from madi.vehicle.points import apart, mirrored, off_line, place
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ def mcpherson(
         m.spherical(f"{stem}_ball", arm, knuckle, at=p["lca_ball"])
         corner = Corner(side, knuckle, p["wheel_centre"], knuckle=knuckle, arm=arm)
         corner.kingpin = (p["strut_top"], p["lca_ball"])
-        corner.links = [arm, f"{stem}_ball", f"{stem}_top", f"{stem}_slide"]
         ends = (p["strut_top"], p["strut_bottom"])
         _spring(car, corner, f"{stem}_spring", strut, knuckle, ends, stiffness, damping, preload)
         axle.corners[side] = corner
@@ -106,10 +106,9 @@ def double_wishbone(
         m.spherical(f"{stem}_upper_ball", upper, knuckle, at=p["uca_ball"])
         corner = Corner(side, knuckle, p["wheel_centre"], knuckle=knuckle, arm=lower)
         corner.kingpin = (p["uca_ball"], p["lca_ball"])
-        corner.links = [upper, lower, f"{stem}_upper_ball", f"{stem}_lower_ball"]
         if toe:
             corner.steered = True
-            corner.links += tie_rod(car, f"{stem}_toe", "chassis", knuckle, p["toe_inner"], p["toe_outer"], toe_mass)
+            tie_rod(car, f"{stem}_toe", "chassis", knuckle, p["toe_inner"], p["toe_outer"], toe_mass)
         ends = (p["spring_top"], p["spring_bottom"])
         _spring(car, corner, f"{stem}_spring", "chassis", lower, ends, stiffness, damping, preload)
         axle.corners[side] = corner
@@ -117,15 +116,14 @@ def double_wishbone(
     return axle
 
 
-def tie_rod(car: Car, name: str, a: str, b: str, inner: np.ndarray, outer: np.ndarray, mass: float) -> list[str]:
-    """A rod, universal at its inner end and spherical at the outer one; the names of its two joints."""
+def tie_rod(car: Car, name: str, a: str, b: str, inner: np.ndarray, outer: np.ndarray, mass: float) -> None:
+    """A rod, universal at its inner end and spherical at the outer one."""
     m = car.model
     link(m, name, mass, [inner, outer])
     along = outer - inner
     first = across_from(along)
     m.universal(f"{name}_inner", a, name, at=inner, axes=(first, np.cross(along / np.linalg.norm(along), first)))
     m.spherical(f"{name}_outer", name, b, at=outer)
-    return [f"{name}_inner", f"{name}_outer"]
 
 
 def trailing_arm(
@@ -143,7 +141,6 @@ def trailing_arm(
         arm = f"{stem}_arm"
         _arm(car, arm, side, p, "pivot_outer", "pivot_inner", "wheel_centre", arm_mass, arm_inertia)
         corner = Corner(side, arm, p["wheel_centre"], knuckle=arm, arm=arm)
-        corner.links = [arm]
         ends = (p["spring_top"], p["spring_bottom"])
         _spring(car, corner, f"{stem}_spring", "chassis", arm, ends, stiffness, damping, preload)
         axle.corners[side] = corner
@@ -184,7 +181,6 @@ def twist_beam(
             axes=(first, np.cross(along / np.linalg.norm(along), first)),
         )  # fmt: skip
         corner = Corner(side, arm, p["wheel_centre"], knuckle=arm, arm=arm)
-        corner.links = [f"{stem}_pivot", f"{stem}_damper_top", f"{stem}_damper_eye"]
         ends = (p["spring_top"], p["spring_bottom"])
         _spring(car, corner, f"{stem}_spring", "chassis", arm, ends, stiffness, 0.0, preload)
         m.spring_damper(
@@ -194,7 +190,6 @@ def twist_beam(
     one, other = (f"{name}_{side}_arm" for side in SIDES)
     m.cylindrical(f"{name}_beam", one, other, at=beam, axis=(0.0, 1.0, 0.0))
     m.torsion_bar(f"{name}_torsion", one, other, axis=(0.0, 1.0, 0.0), stiffness=torsion, damping=torsion_damping)
-    axle.corners["left"].links.append(f"{name}_beam")
     car.axles[name] = axle
     return axle
 
@@ -216,6 +211,5 @@ def anti_roll_bar(
         m.revolute(half, "chassis", half, at=p["bar"], axis=(0.0, 1.0, 0.0))
         corner = car.axles[axle].corners[side]
         m.distance(f"{half}_link", half, corner.arm, at=(p["link_top"], p["link_bottom"]))
-        corner.links.append(f"{half}_link")
         halves.append(half)
     m.torsion_bar(f"{name}_torsion", halves[0], halves[1], axis=(0.0, 1.0, 0.0), stiffness=stiffness, damping=damping)
