@@ -231,6 +231,17 @@ def test_drives_do_not_count_as_leaving_and_multipliers_do_not_jump():
         assert np.max(np.abs(np.diff(lam, axis=0))) < 0.03 * np.ptp(lam), way
 
 
+@pytest.mark.parametrize("way", ["pseudo-inverse", "qr"])
+def test_every_integrator_that_lets_loops_be_closed(way):
+    m, times = rssr.model(), np.linspace(0, 1, 11)
+    exact = madi.simulate(m, 1.0, rtol=1e-11, times=times)["body1.z"]
+    ways = {"radau": {"rtol": 1e-8}, "cvode": {"rtol": 1e-8}, "abm": {"rtol": 1e-8}, "ab3": {"step": 1e-3}}
+    for method, options in ways.items():
+        run = madi.simulate(m, 1.0, method=method, loops=way, times=times, **options)
+        assert np.max(np.abs(run["body1.z"] - exact)) < (1e-5 if method == "ab3" else 1e-7), method
+        assert float(run.data["violation"].max()) < 1e-9, method
+
+
 def test_history_of_steps():
     run = madi.simulate(four_bar(v0=3.0), 1.0, rtol=1e-7, max_step=0.01, loops="qr", history=True)
     plain = madi.simulate(four_bar(v0=3.0), 1.0, rtol=1e-7, max_step=0.01, loops="qr")
