@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.dynamics.recursive import composite_inertias
+from madi.dynamics import recursive
 from madi.engines.entries import ENTRIES, FORMULATIONS
 from madi.errors import Finding, InputError, ModelError, RunError, TraceError
 from madi.joints import KINDS
@@ -19,6 +19,7 @@ from madi.observation import Observation, Reaction, SystemJacobian
 from madi.topology.freeze import freeze, path_matrix
 from madi.topology.graph import spanning_tree
 from madi.topology.layout import Layout
+from madi.topology.lower import lower
 from madi.topology.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -41,16 +42,17 @@ class System:
             raise ModelError(model.name, findings)
         self.model, self.name = model, model.name
         self.frame = frame
-        self.spanning_tree = spanning_tree(model)
-        self.frozen = freeze(model, self.spanning_tree, frame)
+        self.lowered = lower(model)  # flexible bodies as a frame and points
+        self.spanning_tree = spanning_tree(self.lowered)
+        self.frozen = freeze(self.lowered, self.spanning_tree, frame)
         if self.frozen.signals.findings:
             raise ModelError(model.name, self.frozen.signals.findings)
         self.layout = self.frozen.layout
         self.active_rows = np.zeros(0, dtype=bool)
         self.parameters: Parameters | None = None  # numbers that may change from run to run (see `adjustable`)
         self.values: np.ndarray | None = None
-        self.forces = [force.name for force in model.forces]
-        self.roads = [(body_name(f.a), f.parameters["road"]) for f in model.forces if "road" in f.parameters]
+        self.forces = [force.name for force in self.lowered.forces]
+        self.roads = [(body_name(f.a), f.parameters["road"]) for f in self.lowered.forces if "road" in f.parameters]
         self._engines: dict[str, Any] = {}
         self._traces: dict[Any, Any] = {}
         self._joint_of = {joint.name: k + 1 for k, joint in enumerate(self.frozen.joints)}
@@ -93,10 +95,10 @@ class System:
         engine, model = self.engine("plain"), self.layout.arrays
         engine.evaluate("articulated", 0.0, self.q0, np.zeros(self.nv), np.zeros(self.nv), self.nv)
         work = engine.work
-        composite_inertias(model, work)
         with np.errstate(all="ignore"):
-            left = 1.0 / work.T[:, 0]  # inertia of a column with all others free, against the same with all others held
-            held = np.sum(work.B * work.U, axis=1)
+            left = 1.0 / work.T[: self.nv, 0]  # inertia of a column with all others free, against all others held
+            recursive.mass_matrix(model, work)
+            held = np.diag(work.M.reshape(self.nv, self.nv))
             nothing = (model.drive == -1) & ((held <= 0.0) | (left <= 1e-13 * held))
         without = [name for name, empty in zip(self.speeds, nothing, strict=True) if empty]
         if without:
@@ -139,6 +141,11 @@ class System:
     def joint_names(self) -> list[str]:
         """Joints of the tree, each at the place of its body."""
         return [joint.name for joint in self.frozen.joints]
+
+    @cached_property
+    def drawn_joints(self) -> set[str]:
+        """Joints of the tree as drawn (and free ones that were added): not the modal ones of flexible bodies."""
+        return {joint.name for joint in self.frozen.joints if joint.station is None}
 
     @property
     def cut_joints(self) -> list[str]:
@@ -213,7 +220,8 @@ class System:
         """Where the joint's coordinates are in q."""
         i = self._joint(joint)
         start = int(self.layout.arrays.q_at[i])
-        return slice(start, start + KINDS[self.frozen.joints[i - 1].kind].nq)
+        kind = KINDS[self.frozen.joints[i - 1].kind]
+        return slice(start, start + (kind.nq if kind.name != "modal" else len(range(*self.v_slice(joint).indices(self.nv)))))
 
     def v_slice(self, joint: str) -> slice:
         """Where the joint's speeds are in v."""
@@ -574,7 +582,7 @@ class System:
     def loaded_names(self) -> list[str]:
         """All that carries a load: joints of the tree, cut joints, constraints between bodies."""
         pairs = [row.element for row, k in zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True) if k >= 0]
-        return list(dict.fromkeys([*self.joint_names, *pairs]))
+        return list(dict.fromkeys([*(name for name in self.joint_names if name in self.drawn_joints), *pairs]))
 
     def _refuse_open_loops(self, q: Any, v: Any, t: float) -> None:
         """Loads of a mechanism that is torn open mean nothing."""

@@ -102,11 +102,15 @@ def evaluate_rows(model, work):
 
 
 @inline
-def jacobian_entry(model, work, r, c, sign):
-    """Phi_q[r, c]: power of a unit multiplier along column c, which moves one body of the pair (sign)."""
+def jacobian_entry(model, work, r, j):
+    """Entry j of Phi_q, in row r: power of a unit multiplier along a column, which moves one body of the pair (its sign), or
+    (a mode) both, each in its own way."""
     if model.row_pair[r] < 0:
-        return 1.0 if model.row_a[r] == c else -model.row_value[r, 0]
-    return sign * dot6(work.psi, r, work.B, c)
+        return 1.0 if model.row_a[r] == model.j_column[j] else -model.row_value[r, 0]
+    power = model.j_sign[j] * dot6(work.psi, r, work.B, model.j_blade[j])
+    if model.j_other[j] >= 0:
+        power = power - dot6(work.psi, r, work.B, model.j_other[j])
+    return power
 
 
 @kernel
@@ -124,10 +128,11 @@ def jacobian(model, work, out):
         for side in range(2):
             i = model.pair_a[k] if side == 0 else model.pair_b[k]
             sign = -1.0 if side == 0 else 1.0
-            while i > 0:
-                for c in range(model.v_at[i], model.v_end[i]):
-                    out[r * nv + c] = out[r * nv + c] + sign * dot6(work.psi, r, work.B, c)
-                i = model.parent[i]
+            x = model.tip_blade[i]
+            while x >= 0:
+                c = r * nv + model.blade_column[x]
+                out[c] = out[c] + sign * dot6(work.psi, r, work.B, x)
+                x = model.blade_parent[x]
 
 
 @kernel

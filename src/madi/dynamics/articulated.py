@@ -11,7 +11,10 @@ on the way inwards.
 
 from __future__ import annotations
 
+from madi.dynamics.kinematics import point_acceleration
+from madi.dynamics.modal import block_place, generalised_force, modal_columns
 from madi.dynamics.recursive import body_terms
+from madi.joints.dispatch import MODAL
 from madi.kernel import inline, kernel
 
 
@@ -42,9 +45,15 @@ def forward(model, work):
         start_articulated(work, i)
     for i in range(n - 1, 0, -1):
         p = model.parent[i]
-        for c in range(model.v_end[i] - 1, model.v_at[i] - 1, -1):
-            if model.drive[c] == -1:
-                eliminate(work, i, c)
+        if model.modal[i] >= 0:
+            eliminate_modes(model, work, i)
+        elif model.modes[i] > 0:
+            for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+                articulated_times(work, i, x)
+        else:
+            for c in range(model.v_end[i] - 1, model.v_at[i] - 1, -1):
+                if model.drive[c] == -1:
+                    eliminate(work, i, c)
         if p > 0:
             for j in range(21):
                 I[p, j] = I[p, j] + I[i, j]
@@ -54,6 +63,12 @@ def forward(model, work):
         p = model.parent[i]
         for j in range(6):
             a[i, j] = a[p, j]
+        if model.code[i] == MODAL:
+            if model.modal[i] < 0:
+                point_acceleration(model, work, i, work.acceleration)
+            else:
+                accelerate_modes(model, work, i)
+            continue
         for c in range(model.v_at[i], model.v_end[i]):
             if model.drive[c] == -1:
                 x = work.P[c]
@@ -106,3 +121,68 @@ def eliminate(work, i, c):
     I[i, 13], I[i, 14] = i24 - x2 * u4, i25 - x2 * u5
     I[i, 15], I[i, 16], I[i, 17] = i33 - x3 * u3, i34 - x3 * u4, i35 - x3 * u5
     I[i, 18], I[i, 19], I[i, 20] = i44 - x4 * u4, i45 - x4 * u5, i55 - x5 * u5
+
+
+@kernel
+def articulated_times(work, i, x):
+    """U_x = I_i B_x."""
+    I, B = work.articulated, work.B
+    b0, b1, b2 = B[x, 0], B[x, 1], B[x, 2]
+    b3, b4, b5 = B[x, 3], B[x, 4], B[x, 5]
+    work.U[x, 0] = I[i, 0] * b0 + I[i, 1] * b1 + I[i, 2] * b2 + I[i, 3] * b3 + I[i, 4] * b4 + I[i, 5] * b5
+    work.U[x, 1] = I[i, 1] * b0 + I[i, 6] * b1 + I[i, 7] * b2 + I[i, 8] * b3 + I[i, 9] * b4 + I[i, 10] * b5
+    work.U[x, 2] = I[i, 2] * b0 + I[i, 7] * b1 + I[i, 11] * b2 + I[i, 12] * b3 + I[i, 13] * b4 + I[i, 14] * b5
+    work.U[x, 3] = I[i, 3] * b0 + I[i, 8] * b1 + I[i, 12] * b2 + I[i, 15] * b3 + I[i, 16] * b4 + I[i, 17] * b5
+    work.U[x, 4] = I[i, 4] * b0 + I[i, 9] * b1 + I[i, 13] * b2 + I[i, 16] * b3 + I[i, 18] * b4 + I[i, 19] * b5
+    work.U[x, 5] = I[i, 5] * b0 + I[i, 10] * b1 + I[i, 14] * b2 + I[i, 17] * b3 + I[i, 19] * b4 + I[i, 20] * b5
+
+
+@kernel
+def eliminate_modes(model, work, i):
+    """Take the modes of a flexible body out of its articulated inertia and force, the last first. Between them is the block
+    (dynamics/modal.py), of which c's row stays for the way outwards: xi_c'' = (u - U^T a - sum_{d<c} M_cd xi_d'') / d."""
+    I, W, U = work.articulated, work.W, work.U
+    l, m = model.v_at[i], model.v_end[i]
+    modal_columns(model, work, i)
+    for c in range(l, m):
+        work.P[c] = generalised_force(model, work, c) + work.tau[c]
+    for c in range(m - 1, l - 1, -1):
+        if model.drive[c] != -1:
+            continue
+        inverse = 1.0 / work.block[block_place(model, i, c, c)]
+        work.T[c, 0] = inverse
+        x, at = work.P[c] * inverse, 0
+        for j in range(6):
+            W[i, j] = W[i, j] - U[c, j] * x
+            y = U[c, j] * inverse
+            for k in range(j, 6):
+                I[i, at] = I[i, at] - y * U[c, k]
+                at += 1
+        for d in range(l, c):
+            if model.drive[d] == -1:
+                y = work.block[block_place(model, i, c, d)] * inverse
+                work.P[d] = work.P[d] - y * work.P[c]
+                for j in range(6):
+                    U[d, j] = U[d, j] - y * U[c, j]
+                for k in range(l, d + 1):
+                    at = block_place(model, i, d, k)
+                    work.block[at] = work.block[at] - y * work.block[block_place(model, i, c, k)]
+
+
+@kernel
+def accelerate_modes(model, work, i):
+    """Accelerations of the modes, then of the body's frame."""
+    a, l = work.a, model.v_at[i]
+    for c in range(l, model.v_end[i]):
+        if model.drive[c] == -1:
+            x = work.P[c]
+            for j in range(6):
+                x = x - work.U[c, j] * a[i, j]
+            for d in range(l, c):
+                if model.drive[d] == -1:
+                    x = x - work.block[block_place(model, i, c, d)] * work.acceleration[d]
+            work.acceleration[c] = x * work.T[c, 0]
+    for c in range(l, model.v_end[i]):
+        if model.drive[c] == -1:
+            for j in range(6):
+                a[i, j] = a[i, j] + work.B[c, j] * work.acceleration[c]

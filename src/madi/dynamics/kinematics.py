@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from madi.joints.dispatch import BASE, bias, has_bias, place
+from madi.dynamics.modal import own_inertia, swirl
+from madi.joints.dispatch import BASE, MODAL, bias, has_bias, place
 from madi.kernel import inline, kernel
 from madi.spatial.algebra import motion_cross
 
 
 @kernel
 def positions(model, work, q):
-    """Poses R, r of all bodies and the columns B of all joints."""
+    """Poses R, r of all bodies and the columns B of all joints; inertias of flexible bodies, which change with the pose."""
     set_ground(work)
     for i in range(1, model.n):
         place(model, work, i, q)
+        if model.modal[i] >= 0:
+            own_inertia(model, work, i, q)
 
 
 @inline
@@ -44,6 +47,8 @@ def velocities(model, work, q, v):
         p, l, m = model.parent[i], model.v_at[i], model.v_end[i]
         if model.code[i] == BASE:
             base_velocity(model, work, i, v)
+        elif model.code[i] == MODAL:
+            modal_velocity(model, work, i, q, v)
         elif m - l == 1:
             # the one-axis joint: B v and its rate in scalars
             x = v[l]
@@ -85,6 +90,29 @@ def add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5):
 
 
 @kernel
+def modal_velocity(model, work, i, q, v):
+    """A point of a flexible body relative to the body, or the body relative to the point it hangs on."""
+    Y, A, B = work.Y, work.A, work.B
+    l, outward = model.mode_v[i], model.modal[i] < 0
+    b0, b1, b2 = 0.0, 0.0, 0.0
+    b3, b4, b5 = 0.0, 0.0, 0.0
+    for c in range(model.modes[i]):
+        k, f = model.blade_at[i] + c, v[l + c]
+        b0, b1, b2 = b0 + B[k, 0] * f, b1 + B[k, 1] * f, b2 + B[k, 2] * f
+        b3, b4, b5 = b3 + B[k, 3] * f, b4 + B[k, 4] * f, b5 + B[k, 5] * f
+        if outward:  # less what moves the body itself
+            k = l + c
+            b0, b1, b2 = b0 - B[k, 0] * f, b1 - B[k, 1] * f, b2 - B[k, 2] * f
+            b3, b4, b5 = b3 - B[k, 3] * f, b4 - B[k, 4] * f, b5 - B[k, 5] * f
+    add_relative(Y, A, model.parent[i], i, b0, b1, b2, b3, b4, b5)
+    s0, s1, s2, s3, s4, s5 = bias(model, work, i, q, v)
+    A[i, 0], A[i, 1], A[i, 2] = A[i, 0] + s0, A[i, 1] + s1, A[i, 2] + s2
+    A[i, 3], A[i, 4], A[i, 5] = A[i, 3] + s3, A[i, 4] + s4, A[i, 5] + s5
+    if not outward:
+        swirl(model, work, i, q, v)
+
+
+@kernel
 def base_velocity(model, work, i, v):
     """The body that carries the frame: Y = v, and gravity is turned into its axes (P4)."""
     l, f = model.v_at[i], model.frame[i]
@@ -108,6 +136,19 @@ def accelerations(model, work, qdd):
             if model.drive[c] < 0:
                 for j in range(6):
                     a[i, j] = a[i, j] + B[c, j] * qdd[c]
+        if model.code[i] == MODAL and model.modal[i] < 0:
+            point_acceleration(model, work, i, qdd)
+
+
+@inline
+def point_acceleration(model, work, i, qdd):
+    """Of a point of a flexible body: what the modes add there to work.a of the body."""
+    a, B = work.a, work.B
+    for c in range(model.modes[i]):
+        k, l = model.blade_at[i] + c, model.mode_v[i] + c
+        if model.drive[l] < 0:
+            for j in range(6):
+                a[i, j] = a[i, j] + (B[k, j] - B[l, j]) * qdd[l]
 
 
 @inline

@@ -51,6 +51,11 @@ def reaction_newton_euler(model, work, i, out):
         )
         r0, r1, r2 = r0 + f0 - Q[k, 0], r1 + f1 - Q[k, 1], r2 + f2 - Q[k, 2]
         r3, r4, r5 = r3 + f3 - Q[k, 3], r4 + f4 - Q[k, 4], r5 + f5 - Q[k, 5]
+        if model.modal[k] >= 0:
+            for c in range(model.v_at[k], model.v_end[k]):
+                x, h = work.acceleration[c], work.h
+                r0, r1, r2 = r0 + h[c, 0] * x, r1 + h[c, 1] * x, r2 + h[c, 2] * x
+                r3, r4, r5 = r3 + h[c, 3] * x, r4 + h[c, 4] * x, r5 + h[c, 5] * x
     out[0], out[1], out[2] = r0, r1, r2
     out[3], out[4], out[5] = r3, r4, r5
 

@@ -13,16 +13,20 @@ M has the sparsity of the tree: entries only between a column and its ancestors.
 
 from __future__ import annotations
 
+from madi.dynamics.modal import generalised_force, mass_entry, modal_columns, own_force
 from madi.kernel import inline, kernel
-from madi.spatial.algebra import body_inertia, dot6, force_cross, inertia_times
+from madi.spatial.algebra import body_inertia, force_cross, inertia_times
 
 
 @inline
 def body_terms(model, work, i):
     """Inertia of body i and W_i = Q^_i - M^_i A_i of the body alone; work.Q holds the applied forces on entry."""
     Y, A = work.Y, work.A
-    Q, W = work.Q, work.W
+    Q, W, flexible = work.Q, work.W, model.modal[i]
     body_inertia(model, work, i)
+    if flexible >= 0:
+        for j in range(6):
+            Q[i, j] = Q[i, j] + work.swirl[flexible, j]
     y0, y1, y2 = Y[i, 0], Y[i, 1], Y[i, 2]
     y3, y4, y5 = Y[i, 3], Y[i, 4], Y[i, 5]
     p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, y0, y1, y2, y3, y4, y5)
@@ -32,6 +36,8 @@ def body_terms(model, work, i):
     Q[i, 3], Q[i, 4], Q[i, 5] = Q[i, 3] - g3, Q[i, 4] - g4, Q[i, 5] - g5
     W[i, 0], W[i, 1], W[i, 2] = Q[i, 0] - f0, Q[i, 1] - f1, Q[i, 2] - f2
     W[i, 3], W[i, 4], W[i, 5] = Q[i, 3] - f3, Q[i, 4] - f4, Q[i, 5] - f5
+    if flexible >= 0:
+        own_force(model, work, i)
 
 
 @kernel
@@ -65,9 +71,16 @@ def composite_inertias(model, work):
 
 @inline
 def composite_columns(model, work, i):
-    """U_c = K_i B_c of the columns of joint i."""
+    """U_c = K_i B_c of the columns of joint i, or of the blades of a point of a flexible body."""
     B, U = work.B, work.U
-    for c in range(model.v_at[i], model.v_end[i]):
+    first, end = model.v_at[i], model.v_end[i]
+    if model.modal[i] >= 0:
+        modal_columns(model, work, i)
+        return
+    if model.modes[i] > 0:
+        first = model.blade_at[i]
+        end = first + model.modes[i]
+    for c in range(first, end):
         u0, u1, u2, u3, u4, u5 = inertia_times(work.K, i, B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5])
         U[c, 0], U[c, 1], U[c, 2] = u0, u1, u2
         U[c, 3], U[c, 4], U[c, 5] = u3, u4, u5
@@ -84,11 +97,12 @@ def mass_matrix(model, work):
         for j in range(nv):
             M[c * nv + j] = 0.0
     for c in range(nv):
-        j = c
-        while j >= 0:
-            M[c * nv + j] = dot6(work.B, j, work.U, c)
+        x = c
+        while x >= 0:
+            j = model.blade_column[x]
+            M[c * nv + j] = mass_entry(model, work, c, x)
             M[j * nv + c] = M[c * nv + j]
-            j = model.column_parent[j]
+            x = model.blade_parent[x]
 
 
 @kernel
@@ -98,11 +112,11 @@ def equations(model, work):
     composites(model, work)
     for c in range(nv):
         if model.drive[c] == -1:
-            P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
-            j = c
-            while j >= 0:
-                M[c * nv + j] = dot6(work.B, j, work.U, c)
-                j = model.free_parent[j]
+            P[c] = generalised_force(model, work, c) + work.tau[c]
+            x = c
+            while x >= 0:
+                M[c * nv + model.blade_column[x]] = mass_entry(model, work, c, x)
+                x = model.free_blade[x]
 
 
 @kernel

@@ -12,9 +12,10 @@ beyond positions and velocities: an independent check of P1's recursion, and its
 from __future__ import annotations
 
 from madi.dynamics.kinematics import point
-from madi.dynamics.recursive import solve
+from madi.dynamics.modal import modal_mass
+from madi.dynamics.recursive import body_terms, solve
 from madi.kernel import kernel
-from madi.spatial.algebra import body_inertia
+from madi.spatial.algebra import body_inertia, dot6, inertia_times
 
 
 @kernel
@@ -30,45 +31,65 @@ def equations(model, work):
             M[c * nv + j] = 0.0
             j = model.column_parent[j]
     for i in range(1, model.n):
+        if model.modal[i] >= 0:
+            add_flexible(model, work, i)
+            continue
         m = model.mass[i]
         c0, c1, c2 = point(work, i, model.com[i, 0], model.com[i, 1], model.com[i, 2])
         J0, J1, J2, J3, J4, J5 = central_inertia(model, work, i, c0, c1, c2)
         f0, f1, f2, n0, n1, n2 = cartesian_force(work, i, m, c0, c1, c2, J0, J1, J2, J3, J4, J5)
         Q[i, 0], Q[i, 1], Q[i, 2] = f0, f1, f2
         Q[i, 3], Q[i, 4], Q[i, 5] = n0, n1, n2
-        last = tip_column(model, i)
-        c = last
-        while c >= 0:
-            e0, e1, e2 = B[c, 3], B[c, 4], B[c, 5]
-            T[c, 0] = B[c, 0] + (e1 * c2 - e2 * c1)
-            T[c, 1] = B[c, 1] + (e2 * c0 - e0 * c2)
-            T[c, 2] = B[c, 2] + (e0 * c1 - e1 * c0)
-            T[c, 3], T[c, 4], T[c, 5] = e0, e1, e2
-            c = model.column_parent[c]
-        c = last
-        while c >= 0:
-            g0, g1, g2 = m * T[c, 0], m * T[c, 1], m * T[c, 2]
-            g3 = J0 * T[c, 3] + J1 * T[c, 4] + J2 * T[c, 5]
-            g4 = J1 * T[c, 3] + J3 * T[c, 4] + J4 * T[c, 5]
-            g5 = J2 * T[c, 3] + J4 * T[c, 4] + J5 * T[c, 5]
-            P[c] = P[c] + (T[c, 0] * f0 + T[c, 1] * f1 + T[c, 2] * f2 + T[c, 3] * n0 + T[c, 4] * n1 + T[c, 5] * n2)
-            j = c
-            while j >= 0:
-                M[c * nv + j] = M[c * nv + j] + (
-                    g0 * T[j, 0] + g1 * T[j, 1] + g2 * T[j, 2] + g3 * T[j, 3] + g4 * T[j, 4] + g5 * T[j, 5]
-                )
-                j = model.column_parent[j]
-            c = model.column_parent[c]
+        last = model.tip_blade[i]
+        x = last
+        while x >= 0:
+            e0, e1, e2 = B[x, 3], B[x, 4], B[x, 5]
+            T[x, 0] = B[x, 0] + (e1 * c2 - e2 * c1)
+            T[x, 1] = B[x, 1] + (e2 * c0 - e0 * c2)
+            T[x, 2] = B[x, 2] + (e0 * c1 - e1 * c0)
+            T[x, 3], T[x, 4], T[x, 5] = e0, e1, e2
+            x = model.blade_parent[x]
+        x = last
+        while x >= 0:
+            c = model.blade_column[x]
+            g0, g1, g2 = m * T[x, 0], m * T[x, 1], m * T[x, 2]
+            g3 = J0 * T[x, 3] + J1 * T[x, 4] + J2 * T[x, 5]
+            g4 = J1 * T[x, 3] + J3 * T[x, 4] + J4 * T[x, 5]
+            g5 = J2 * T[x, 3] + J4 * T[x, 4] + J5 * T[x, 5]
+            P[c] = P[c] + (T[x, 0] * f0 + T[x, 1] * f1 + T[x, 2] * f2 + T[x, 3] * n0 + T[x, 4] * n1 + T[x, 5] * n2)
+            y = x
+            while y >= 0:
+                j = c * nv + model.blade_column[y]
+                M[j] = M[j] + (g0 * T[y, 0] + g1 * T[y, 1] + g2 * T[y, 2] + g3 * T[y, 3] + g4 * T[y, 4] + g5 * T[y, 5])
+                y = model.blade_parent[y]
+            x = model.blade_parent[x]
 
 
 @kernel
-def tip_column(model, i):
-    """Last column on the path to body i, -1 if nothing moves it."""
-    while i > 0:
-        if model.v_end[i] > model.v_at[i]:
-            return model.v_end[i] - 1
-        i = model.parent[i]
-    return -1
+def add_flexible(model, work, i):
+    """A flexible body's part, B^T M B with M over the frame's motion and the modes: K, h and m (dynamics/modal.py)."""
+    M, P, B = work.M, work.P, work.B
+    T, nv = work.T, model.nv
+    body_terms(model, work, i)
+    x = model.tip_blade[i]
+    while x >= 0:  # T = K B + h: the body's momentum for a unit of the column
+        t0, t1, t2, t3, t4, t5 = inertia_times(work.inertia, i, B[x, 0], B[x, 1], B[x, 2], B[x, 3], B[x, 4], B[x, 5])
+        T[x, 0], T[x, 1], T[x, 2] = t0, t1, t2
+        T[x, 3], T[x, 4], T[x, 5] = t3, t4, t5
+        if model.blade_body[x] == i:
+            for j in range(6):
+                T[x, j] = T[x, j] + work.h[x, j]
+            P[x] = P[x] + work.own[x]
+        else:
+            P[model.blade_column[x]] = P[model.blade_column[x]] + dot6(B, x, work.W, i)
+        c, y = model.blade_column[x], x
+        while y >= 0:
+            j = c * nv + model.blade_column[y]
+            M[j] = M[j] + dot6(B, y, T, x)
+            if model.blade_body[y] == i:
+                M[j] = M[j] + dot6(work.h, y, B, x) + modal_mass(model, work, i, x, y)
+            y = model.blade_parent[y]
+        x = model.blade_parent[x]
 
 
 @kernel

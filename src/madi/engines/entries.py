@@ -13,17 +13,16 @@ from typing import Any
 
 from madi.constraints.dispatch import apply_multipliers, evaluate_rows, jacobian, pair_frames
 from madi.dynamics import articulated, recursive, velocity_transform
-from madi.dynamics.energy import gravity_potential, kinetic, momentum
+from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
 from madi.dynamics.inverse import inverse
 from madi.dynamics.kinematics import accelerations, point, point_velocity, positions, to_ground, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
-from madi.dynamics.velocity_transform import tip_column
+from madi.dynamics.modal import generalised_force
 from madi.forces.dispatch import apply_forces
 from madi.joints.dispatch import exponential
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, null_space, projection
 from madi.signals.tape import drive_signals, force_signals
-from madi.spatial.algebra import dot6
 
 
 @kernel
@@ -92,7 +91,7 @@ def loop_coefficients(model, work, t, q, v, x):
     forces_at(model, work, t, q, v, x)
     recursive.composites(model, work)
     for c in range(model.nv):
-        work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
+        work.P[c] = generalised_force(model, work, c) + work.tau[c]
     evaluate_rows(model, work)
     kkt.coefficients(model, work)
 
@@ -254,6 +253,7 @@ def observe(model, work, t, q, v, x, out):
             work.acceleration[c] = x[c]
         out[nq + nv + c] = work.acceleration[c]
     accelerations(model, work, work.acceleration)
+    inertias(model, work)
     out[at] = kinetic(model, work)
     out[at + 1] = gravity_potential(model, work)
     out[at + 2] = 0.0
@@ -409,13 +409,14 @@ def point_jacobian(model, work, t, q, v, x, out):
         out[j] = 0.0
     f = model.frame[i]
     x0, x1, x2 = point(work, i, x[1], x[2], x[3])
-    c = tip_column(model, i)
-    while c >= 0:
-        w0, w1, w2 = B[c, 3], B[c, 4], B[c, 5]
-        u0, u1, u2 = B[c, 0] + (w1 * x2 - w2 * x1), B[c, 1] + (w2 * x0 - w0 * x2), B[c, 2] + (w0 * x1 - w1 * x0)
+    b = model.tip_blade[i]
+    while b >= 0:
+        c = model.blade_column[b]
+        w0, w1, w2 = B[b, 3], B[b, 4], B[b, 5]
+        u0, u1, u2 = B[b, 0] + (w1 * x2 - w2 * x1), B[b, 1] + (w2 * x0 - w0 * x2), B[b, 2] + (w0 * x1 - w1 * x0)
         out[c], out[nv + c], out[2 * nv + c] = to_ground(work, f, u0, u1, u2)
         out[3 * nv + c], out[4 * nv + c], out[5 * nv + c] = to_ground(work, f, w0, w1, w2)
-        c = model.column_parent[c]
+        b = model.blade_parent[b]
 
 
 @dataclass(frozen=True)

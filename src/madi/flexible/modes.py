@@ -125,6 +125,18 @@ def pinned_pinned(length: float, count: int = 2) -> list[Shape]:
     return [shape(k) for k in range(1, count + 1)]
 
 
+def clamped_rod(length: float, count: int = 1) -> list[Shape]:
+    """sin((k - 1/2) pi x / L): a rod held at x = 0, in torsion or stretch."""
+    _check(length, count)
+
+    def shape(k: int) -> Shape:
+        b = (k - 0.5) * np.pi / length
+        return Shape(f"clamped rod {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, b * length,
+                     ("start",))  # fmt: skip
+
+    return [shape(k) for k in range(1, count + 1)]
+
+
 def free_free(length: float, count: int = 2) -> list[Shape]:
     """Free at both ends; its rigid motions are left out."""
     return _family("free-free", length, count, lambda b: _ends(b, length, (2, 3), (2, 3)), ())
@@ -147,19 +159,22 @@ def clamped_tip(length: float, mass_ratio: float, inertia_ratio: float = 0.0, co
 
 
 def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
-    """(x / L)^k, k from `start` on: 2 for a clamped start."""
+    """Polynomials (x/L)^start times 1, x, x², ...: `start` 2 for a clamped start. Mixed so that they are orthogonal (Jacobi's
+    polynomials): the same space as powers of x, without their near dependence; 1 at the end."""
+    from scipy.special import jacobi
+
     _check(length, count)
     if start not in (1, 2, 3):
         raise InputError(f"start={start!r}: the first power, 1 (pinned), 2 (clamped) or 3")
 
     def shape(k: int) -> Shape:
-        def function(x: np.ndarray, order: int) -> np.ndarray:
-            factor = np.prod([k - j for j in range(order)]) if order else 1.0
-            return factor * (x / length) ** max(k - order, 0) / length**order if k >= order else 0.0 * x
+        inner = np.poly1d(jacobi(k, 0, 2 * start).coeffs)  # of 2 x/L - 1
+        polynomial = np.poly1d([1.0] + [0.0] * start) * inner(np.poly1d([2.0, -1.0]))
+        derivatives = [polynomial.deriv(order) if order else polynomial for order in range(4)]
+        return Shape(f"polynomial of degree {start + k}", lambda x, order: derivatives[order](x / length) / length**order,
+                     length, 0.0, ("start", "start slope")[: min(start, 2)])  # fmt: skip
 
-        return Shape(f"(x/L)^{k}", function, length, 0.0, ("start", "start slope")[: min(k, 2)])
-
-    return [shape(k) for k in range(start, start + count)]
+    return [shape(k) for k in range(count)]
 
 
 def user(function: Callable[[Any], Any], length: float, name: str = "user") -> Shape:

@@ -15,7 +15,7 @@ drawn direction they need no sign, because `topology` turns their z axis around.
 
 from __future__ import annotations
 
-from madi.joints import cylindrical, fixed, free, planar, prismatic, revolute, screw, spherical, universal
+from madi.joints import cylindrical, fixed, free, modal, planar, prismatic, revolute, screw, spherical, universal
 from madi.kernel import inline, kernel, sincos
 from madi.spatial.rotation import (
     quaternion_exp,
@@ -36,6 +36,7 @@ UNIVERSAL = universal.KIND.code
 SPHERICAL = spherical.KIND.code
 PLANAR = planar.KIND.code
 FREE = free.KIND.code
+MODAL = modal.KIND.code
 BASE = 9  # a free joint whose child carries the reference frame (P4's chassis-local frame)
 
 
@@ -111,7 +112,7 @@ def drawn_subspace(code, pitch, q, R, p, S):
 @inline
 def has_bias(code):
     """Whether S° v can be other than zero."""
-    return code in (UNIVERSAL, PLANAR)
+    return code in (UNIVERSAL, PLANAR, MODAL)
 
 
 @inline
@@ -122,6 +123,8 @@ def place(model, work, i, q):
         place_axis_joint(model, work, i, q)
     elif code == BASE:
         place_base(model, work, i, q)
+    elif code == MODAL:
+        place_modal(model, work, i, q)
     else:
         place_joint(model, work, i, q)
 
@@ -199,14 +202,20 @@ def joint_frame_axes(model, work, i, j):
 @kernel
 def place_joint(model, work, i, q):
     """Any joint of several coordinates (or none), walked either way."""
+    S, code, l = work.joint_S, model.code[i], model.v_at[i]
+    local_pose(code, q, model.q_at[i], work.joint_R, work.joint_p)
+    compose(model, work, i)
+    local_subspace(code, q, model.q_at[i], work.joint_R, work.joint_p, S)
+    for c in range(model.v_end[i] - l):
+        put_column(model, work, i, l + c, S[c, 0], S[c, 1], S[c, 2], S[c, 3], S[c, 4], S[c, 5])
+
+
+@kernel
+def compose(model, work, i):
+    """Pose of body i from its parent's and the joint's own, (joint_R, joint_p) in F; joint_o: the origin of F."""
     R, r, C = work.R, work.r, model.C
-    d, B = model.d, work.B
-    A, p, S = work.joint_R, work.joint_p, work.joint_S
-    parent, code = model.parent[i], model.code[i]
-    k, l = model.q_at[i], model.v_at[i]
-    local_pose(code, q, k, A, p)
-    reverse = model.reverse[i] == 1
-    sign = -1.0 if reverse else 1.0
+    d, A, p = model.d, work.joint_R, work.joint_p
+    parent, reverse = model.parent[i], model.reverse[i] == 1
     for j in range(3):
         p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
         x = p0 * C[i, 0, 0] + p1 * C[i, 1, 0] + p2 * C[i, 2, 0]
@@ -226,24 +235,47 @@ def place_joint(model, work, i, q):
             r[i, j] = o + x * p[0] + y * p[1] + z * p[2]
             work.joint_o[j] = o
         R[i, j, 0], R[i, j, 1], R[i, j, 2] = a, b, c
-    local_subspace(code, q, k, A, p, S)
-    o = work.joint_o
-    for c in range(model.v_end[i] - l):
-        for j in range(3):
-            x, y, z = joint_frame_axes(model, work, i, j)
-            B[l + c, j] = sign * (x * S[c, 0] + y * S[c, 1] + z * S[c, 2])
-            B[l + c, 3 + j] = sign * (x * S[c, 3] + y * S[c, 4] + z * S[c, 5])
-        w0, w1, w2 = B[l + c, 3], B[l + c, 4], B[l + c, 5]
-        B[l + c, 0] = B[l + c, 0] + (o[1] * w2 - o[2] * w1)
-        B[l + c, 1] = B[l + c, 1] + (o[2] * w0 - o[0] * w2)
-        B[l + c, 2] = B[l + c, 2] + (o[0] * w1 - o[1] * w0)
+
+
+@kernel
+def put_column(model, work, i, c, s0, s1, s2, s3, s4, s5):
+    """B_c = ± X_F S_c; bodies of joint i are placed, joint_o is the origin of F."""
+    B, o = work.B, work.joint_o
+    sign = -1.0 if model.reverse[i] == 1 else 1.0
+    for j in range(3):
+        x, y, z = joint_frame_axes(model, work, i, j)
+        B[c, j] = sign * (x * s0 + y * s1 + z * s2)
+        B[c, 3 + j] = sign * (x * s3 + y * s4 + z * s5)
+    w0, w1, w2 = B[c, 3], B[c, 4], B[c, 5]
+    B[c, 0] = B[c, 0] + (o[1] * w2 - o[2] * w1)
+    B[c, 1] = B[c, 1] + (o[2] * w0 - o[0] * w2)
+    B[c, 2] = B[c, 2] + (o[0] * w1 - o[1] * w0)
+
+
+@kernel
+def place_modal(model, work, i, q):
+    """A point of a flexible body, or (walked the other way) the body on the point it hangs on; one blade for every mode: all
+    that the mode moves there."""
+    k, p = model.q_at[i], work.joint_p
+    modal.pose(model, i, q, k, work.joint_R, p)
+    compose(model, work, i)
+    for c in range(model.modes[i]):
+        x = model.blade_at[i] + c
+        s0, s1, s2, s3, s4, s5 = modal.column(model, i, c, q, k, p)
+        put_column(model, work, i, x, s0, s1, s2, s3, s4, s5)
+        if model.modal[i] < 0:
+            for j in range(6):
+                work.B[x, j] = work.B[x, j] + work.B[model.mode_v[i] + c, j]
 
 
 @kernel
 def bias(model, work, i, q, v):
     """± X_F (S° v) of joint i, about the reference origin."""
     b = work.joint_b
-    local_bias(model.code[i], q, model.q_at[i], v, model.v_at[i], b)
+    if model.code[i] == MODAL:
+        modal.bias(model, i, q, model.q_at[i], v, model.mode_v[i], b)
+    else:
+        local_bias(model.code[i], q, model.q_at[i], v, model.v_at[i], b)
     sign = -1.0 if model.reverse[i] == 1 else 1.0
     a, o = work.joint_a, work.joint_o
     parent, d = model.parent[i], model.d

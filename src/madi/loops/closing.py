@@ -13,6 +13,7 @@ from typing import Any
 
 from madi.constraints.dispatch import evaluate_rows
 from madi.dynamics.kinematics import positions, velocities
+from madi.dynamics.modal import generalised_force
 from madi.dynamics.recursive import composite_inertias, composites
 from madi.forces.dispatch import apply_forces
 from madi.joints.dispatch import retract
@@ -20,7 +21,7 @@ from madi.kernel import kernel
 from madi.loops.dense import NAN
 from madi.loops.kkt import CAREFUL, CLOSENESS, FAILED, NEAR, OPENED, POSITION, VALID, VELOCITY, coefficients
 from madi.signals.tape import force_signals
-from madi.spatial.algebra import body_inertia, dot6
+from madi.spatial.algebra import body_inertia
 
 MOST = 30  # iterations of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained
@@ -152,7 +153,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         apply_forces(model, work, tau)
         composites(model, work)
         for c in range(model.nv):
-            work.P[c] = dot6(work.B, c, work.W, model.column_body[c]) + work.tau[c]
+            work.P[c] = generalised_force(model, work, c) + work.tau[c]
         coefficients(model, work)
         finish(model, work)
         for c in range(model.nv):

@@ -28,10 +28,14 @@ def check(model: Model) -> list[Finding]:
         findings.extend(part(model))
     if not findings:
         from madi.topology.graph import spanning_tree  # further along the path: only a sound model has a tree
+        from madi.topology.lower import findings_of_points, lower
 
-        tree = spanning_tree(model)
-        findings.extend(_massless(model, tree))
-        findings.extend(_on_cut_joints(model, tree))
+        findings.extend(findings_of_points(model))
+        if not findings:
+            model = lower(model)
+            tree = spanning_tree(model)
+            findings.extend(_massless(model, tree))
+            findings.extend(_on_cut_joints(model, tree))
     return findings
 
 
@@ -47,7 +51,13 @@ def numbers(value: Any, count: int | None = None) -> np.ndarray | None:
 
 
 def _known_bodies(model: Model) -> set[str]:
-    return {"ground"} | {body.name for body in model.bodies}
+    from madi.topology.lower import named_points
+
+    known = {"ground"} | {body.name for body in model.bodies}
+    for body in model.bodies:
+        if body.flexible is not None:
+            known |= {f"{body.name}@{name}" for name in named_points(body)}
+    return known
 
 
 def _names(model: Model) -> Iterator[Finding]:
@@ -83,6 +93,9 @@ def _gravity(model: Model) -> Iterator[Finding]:
 def _bodies(model: Model) -> Iterator[Finding]:
     for body in model.bodies:
         where = f"body {body.name!r}"
+        if body.flexible is not None:
+            yield from _flexible(body, where)
+            continue
         mass = numbers(body.mass)
         if mass is None or mass.shape != () or mass < 0:
             yield Finding(where, f"mass {body.mass!r} is not a finite number >= 0", "Give the mass in kg")
@@ -94,6 +107,30 @@ def _bodies(model: Model) -> Iterator[Finding]:
         except (InputError, ValueError, TypeError) as error:
             yield Finding(where, str(error).removeprefix(f"{where}: "), "None keeps the global axes")
         yield from _inertia(body, where, float(mass) if mass is not None and mass.shape == () else None)
+
+
+def _flexible(body: Body, where: str) -> Iterator[Finding]:
+    """A flexible body: its frame, what it is made of, its start."""
+    axes = body.orientation
+    if numbers(body.position, 3) is None or (isinstance(axes, np.ndarray) and np.isnan(axes).any()):
+        yield Finding(
+            where, "its start, end and y_axis make no frame", "Give two different points, and y_axis not along them"
+        )
+        return
+    try:
+        as_rotation(body.orientation, where)
+        names = body.flexible.field.names
+    except (InputError, ValueError, TypeError, FloatingPointError) as error:
+        text = str(error)
+        yield Finding(where, text.partition(": ")[2] if text.startswith(("beam", "flexible", where)) else text, "Correct it")
+        return
+    for what, given in (("q0", body.q0), ("v0", body.v0)):
+        unknown = [name for name in given if name not in names] if isinstance(given, dict) else []
+        values = list(given.values()) if isinstance(given, dict) else given
+        if unknown or (
+            given is not None and numbers(values, len(values) if isinstance(given, dict) else len(names)) is None
+        ):
+            yield Finding(where, f"{what}={given!r} does not fit its modes", f"They are {', '.join(names)}, in this order")
 
 
 def inertia_matrix(body: Body) -> np.ndarray | None:

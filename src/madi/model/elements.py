@@ -8,7 +8,10 @@ from typing import Any
 
 @dataclass(eq=False)
 class Body:
-    """A rigid body. `com` in the body frame, `inertia` about the centre of mass in body axes (3 numbers or 3x3)."""
+    """A rigid body. `com` in the body frame, `inertia` about the centre of mass in body axes (3 numbers or 3x3).
+
+    A flexible one has `flexible` (a Beam, or Nodes) instead, and starts with the modal coordinates q0 and speeds v0.
+    """
 
     name: str
     mass: Any = 0.0
@@ -17,9 +20,16 @@ class Body:
     position: Any = (0.0, 0.0, 0.0)
     orientation: Any = None
     unphysical: bool = False
+    flexible: Any = None
+    q0: Any = None
+    v0: Any = None
 
     def __repr__(self) -> str:
         return f"Body({self.name!r})"
+
+    def point(self, name: str) -> str:
+        """A named point of a flexible body, to hang joints and forces on: "link@tip"."""
+        return f"{self.name}@{name}"
 
 
 @dataclass(eq=False)
@@ -37,6 +47,7 @@ class Joint:
     q0: Any = None
     v0: Any = None
     cut: bool | None = None  # True: it must close a loop; False: it must not
+    station: Any = None  # of a modal joint: the point of the flexible body it leads to
 
     def __repr__(self) -> str:
         return f"Joint({self.name!r}, {self.kind})"

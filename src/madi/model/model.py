@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import Finding, InputError
+from madi.flexible import Beam, Nodes, Section
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Drive, Force, Joint
 from madi.road import Road
@@ -68,6 +69,76 @@ class Model:
         `unphysical=True` accepts an inertia that no rigid body can have (the triangle inequality is broken).
         """
         body = Body(name, mass, com, inertia, position, orientation, unphysical)
+        self.bodies.append(body)
+        return body
+
+    def beam(
+        self,
+        name: str,
+        start: Vector,
+        end: Vector,
+        section: Section,
+        E: float,
+        rho: float,
+        modes: Any = None,
+        y_axis: Vector = None,
+        damping: Any = 0.0,
+        proportional: Any = (0.0, 0.0),
+        stiffening: bool = True,
+        rotary: bool = False,
+        G: float | None = None,
+        points: Any = None,
+        q0: Any = None,
+        v0: Any = None,
+        strict: bool = True,
+    ) -> Body:
+        """Add a beam that bends, drawn straight from `start` to `end`: its frame is at `start`, x along it.
+
+        `section`: madi.flexible.tube(outer, inner), rectangle(width, height), ...; E, G (Pa; default E / 2.6), rho (kg/m³).
+        `modes`: how many, or which shapes: {"y": 2, "z": 2, "twist": 1, "axial": 1} bends in the planes of its y and z axes,
+        turns about and stretches along x; a number takes the shapes of a beam clamped at its start. Default y and z, 2 each.
+        `y_axis`: where its y axis points (default: horizontal, or along x where the beam is vertical).
+        `damping`: ratio of each mode; `proportional`: (a, b) of a M + b K. `stiffening`: bending shortens the beam, so that
+        turning fast or hanging stiffens it; `rotary`: sections resist being tilted.
+        `points`: names for points along it, {"tip": 3.0}: `beam.point("tip")` is a body to hang things on, and is recorded.
+        Joints and forces attach anywhere along it. `q0`, `v0`: modal coordinates and speeds at the start. `strict=False`
+        accepts shapes whose ends do not fit the joints there.
+        """
+        axes, length = _beam_axes(start, end, y_axis)
+        given = {"y": 2, "z": 2} if modes is None else modes
+        flexible = Beam(
+            name, length, section, E, rho, G, given, damping, proportional, stiffening, rotary, points or {}, strict
+        )
+        body = Body(name, position=start, orientation=axes, flexible=flexible, q0=q0, v0=v0)
+        self.bodies.append(body)
+        return body
+
+    def flexible_body(
+        self,
+        name: str,
+        nodes: Any,
+        masses: Any,
+        modes: Any,
+        stiffness: Any,
+        position: Vector = (0.0, 0.0, 0.0),
+        orientation: Any = None,
+        inertias: Any = None,
+        modal_mass: Any = None,
+        damping: Any = 0.0,
+        proportional: Any = (0.0, 0.0),
+        labels: Any = None,
+        q0: Any = None,
+        v0: Any = None,
+    ) -> Body:
+        """Add a flexible body from arrays, as finite element programs give them (Craig-Bampton or other modes).
+
+        nodes (N, 3) in the body frame; masses (N,); modes (k, N, 6): displacement and rotation of every node in every mode,
+        or (k, N, 3) without rotations (then only forces and spherical joints attach); stiffness (k,) or (k, k);
+        `inertias` (N, 3) or (N, 3, 3) of the nodes; `modal_mass` (k, k) where a consistent one is known. Joints and forces
+        attach at nodes; `labels` name them: `body.point(label)`. madi.flexible.craig_bampton(...) makes such modes.
+        """
+        flexible = Nodes(name, nodes, masses, modes, stiffness, inertias, modal_mass, damping, proportional, labels)
+        body = Body(name, position=position, orientation=orientation, flexible=flexible, q0=q0, v0=v0)
         self.bodies.append(body)
         return body
 
@@ -335,6 +406,22 @@ class Model:
         from madi.system import System
 
         return System(self, frame=frame)
+
+
+def _beam_axes(start: Any, end: Any, y_axis: Any) -> tuple[Any, float]:
+    """Rotation matrix of a beam's axes, and its length; NaN where the points are none (check.py tells)."""
+    try:
+        along = np.asarray(end, dtype=float) - np.asarray(start, dtype=float)
+        length = float(np.linalg.norm(along))
+        x = along / length if along.shape == (3,) and length > 0 else np.full(3, np.nan)
+        if y_axis is None:
+            y_axis = np.cross((0.0, 0.0, 1.0), x)
+            y_axis = (1.0, 0.0, 0.0) if np.linalg.norm(y_axis) < 1e-6 else y_axis
+        y = np.asarray(y_axis, dtype=float) - np.dot(y_axis, x) * x
+        y /= np.linalg.norm(y) if np.linalg.norm(y) > 1e-9 else np.nan
+        return np.stack([x, y, np.cross(x, y)], axis=1) + 0.0, length
+    except (TypeError, ValueError):
+        return np.full((3, 3), np.nan), float("nan")
 
 
 def _ratio(radii: Any, internal: bool) -> float:

@@ -62,7 +62,10 @@ def force_cross(a0, a1, a2, a3, a4, a5, f0, f1, f2, f3, f4, f5):
 
 @inline
 def body_inertia(model, work, i):
-    """Ten-number inertia of body i about the reference origin, from its present pose, into work.inertia[i]."""
+    """Ten-number inertia of body i about the reference origin, from its present pose, into work.inertia[i]. That of a
+    flexible body is there already (dynamics/modal.py)."""
+    if model.modal[i] >= 0:
+        return
     R, r = work.R, work.r
     J, out = model.J, work.inertia
     m = model.mass[i]

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy.simplify.fu import TR8
 
 from madi.errors import InputError
 from madi.flexible.modes import Shape
@@ -120,7 +121,7 @@ class Lagrange:
                 total += self._along(part, of(J))
             else:
                 total += part.mass * of(J)
-        return sp.nsimplify(0) + sp.trigsimp(sp.expand(total))
+        return _sums_of_angles(total)
 
     @cached_property
     def M(self) -> sp.Matrix:
@@ -267,6 +268,28 @@ class Lagrange:
 def operations(expressions: Sequence[sp.Expr]) -> int:
     """Operations of all expressions as they are written."""
     return int(sum(sp.count_ops(x) for x in expressions))
+
+
+def _sums_of_angles(expression: sp.Expr) -> sp.Expr:
+    """Products of sines and cosines as those of sums of angles: what depends on relative angles only, shows it. Much faster
+    than a general simplification, and all that products of rotations need."""
+    polynomial = sp.expand(expression)
+    functions = sorted(polynomial.atoms(sp.sin, sp.cos), key=str)
+    if not functions:
+        return polynomial
+    total = sp.Integer(0)
+    for powers, coefficient in sp.Poly(polynomial, *functions).terms():
+        product = sp.Mul(*(f**p for f, p in zip(functions, powers, strict=True)))
+        total += coefficient * (TR8(product) if sum(powers) > 1 else product)
+    return sp.Integer(0) + _drop(sp.expand(total))
+
+
+def _drop(expression: sp.Expr) -> sp.Expr:
+    """Terms that are rounding next to the others, left out."""
+    terms = expression.as_ordered_terms() if expression.is_Add else [expression]
+    sizes = [abs(float(term.as_coeff_Mul()[0])) for term in terms]
+    largest = max(sizes, default=0.0)
+    return sp.Add(*(term for term, size in zip(terms, sizes, strict=True) if size > 1e-15 * largest))
 
 
 def _short(matrix: sp.Matrix) -> sp.Matrix:

@@ -24,6 +24,7 @@ from madi.spatial.rotation import as_rotation, frame_with_z
 from madi.topology.closures import Row, closures
 from madi.topology.graph import Edge, SpanningTree
 from madi.topology.layout import Layout, pack
+from madi.topology.modal import Modal, modal_start
 from madi.topology.pattern import pattern
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         name: np.zeros(n, dtype=np.int64)
         for name in ["parent", "code", "reverse", "q_at", "v_at", "v_end", "last", "frame", "axisymmetric"]
     }
+    modal = Modal(n)
     reals: dict[str, np.ndarray] = {
         "C": np.tile(np.eye(3), (n, 1, 1)), "d": np.zeros((n, 3)), "pitch": np.zeros(n), "mass": np.zeros(n),
         "com": np.zeros((n, 3)), "J": np.zeros((n, 6)),
@@ -131,6 +133,18 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         speeds += joint_speeds(joint)
         units += kind.units
         speed_units += kind.rate_units
+        if joint.station is not None:
+            owner = drawn[body_name(joint.parent)]
+            if edge.reverse:  # from the point it hangs on to the body: here its modes are
+                names = [f"{owner.name}.{name}" for name in owner.flexible.field.names]
+                coordinates += names
+                speeds += names
+                units += owner.flexible.field.units
+                speed_units += [f"{unit}/s" for unit in owner.flexible.field.units]
+                for values, flags, given in ((q0, given_q, owner.q0), (v0, given_v, owner.v0)):
+                    values += modal_start(owner, given)
+                    flags += [given is not None] * len(names)
+            modal.add(i, joint, owner, edge.reverse, ints, number[owner.name])
         ints["v_end"][i] = len(speeds)
         reals["C"][i] = frames[parent].axes(here.R)
         reals["d"][i] = frames[parent].point(here.r)
@@ -145,6 +159,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     _put_last(ints)
     signals = Signals()
     columns = _columns(model, ints, coordinates, speeds, signals)
+    ints |= modal.arrays(ints, columns)
     loops = closures(model, tree.cuts, number, frames, speeds, signals, joint_frame)
     rows = loops.arrays()
     of_drives = len(signals.ops)
@@ -155,13 +170,13 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     sizes = {
         "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(bases), "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
-        "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"),
+        "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"), **modal.sizes(),
     }  # fmt: skip
     ops = np.array(signals.ops, dtype=float).reshape(-1, 4)
     layout = pack(
         sizes,
         {
-            **ints, **columns, **forces, **reals, **rows, **scheme,
+            **ints, **columns, **forces, **reals, **rows, **scheme, "shape": modal.shape,
             "row_value": [(*value, 0.0) for value in loops.values],
             "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
             "callback": [[c.address, first, count] for c, first, count in signals.callbacks],

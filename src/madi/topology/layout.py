@@ -3,7 +3,9 @@
 Everything an evaluation needs is in these two arrays (and a scratch array): they are hashed to key the compile cache,
 handed to C by three pointers, and filled with symbols to trace a model. Bodies are numbered 1..n in depth-first order,
 parents before children, so that the subtree of body i is i..last[i]; body 0 is the ground. *Columns* are the degrees of
-freedom: column c is one column B_c of the motion subspace of the joint of body column_body[c]. *Pairs* are two frames,
+freedom: column c is one column B_c of the motion subspace of the joint of body column_body[c]. A column of a flexible body
+(a mode) moves every point of it in a way of its own, so B has more rows, *blades*: blade c of a column is what its own body
+sees of it, further blades are what hangs on each point sees (joints/modal.py). *Pairs* are two frames,
 one on each of two bodies, that constraints compare; *rows* are scalar constraints; *unknowns* are those of the loop
 equations (free columns and multipliers) in the order of elimination (topology/pattern.py).
 """
@@ -28,7 +30,9 @@ HEADER = {
     "nd": "instructions of the tape that belong to drives, its first", "nk": "pairs", "nr": "rows",
     "nj": "entries of the constraint Jacobian", "nm": "entries of the mass matrix", "nu": "unknowns of the loop equations",
     "nl": "entries below the diagonal of their factor", "nx": "multiplications of their factorisation",
-    "nn": "free columns, where there are loops",
+    "nn": "free columns, where there are loops", "nb": "blades: columns as seen by what they move",
+    "ng": "numbers of modes: inertia integrals, shapes at points", "nz": "entries of modal mass blocks",
+    "nh": "flexible bodies",
 }  # fmt: skip
 
 # What kernels call `model`: (name, size, inner shape). Read, never written.
@@ -42,6 +46,21 @@ INTS: list[tuple[Any, ...]] = [
     ("last", "n"),  # last body of the subtree
     ("frame", "n"),  # reference frame: 0 ground, k >= 1 riding on a base body
     ("axisymmetric", "n"),  # 1: inertia does not depend on the turn about the frame's z axis
+    ("modes", "n"),  # how many modes the body (or the body it is a point of) has, where its joint is modal
+    ("modal", "n"),  # its place among flexible bodies, -1 if it is none
+    ("mode_v", "n"),  # first column of those modes
+    ("mode_at", "n"),  # first number of their shapes at the joint (joints/modal.py)
+    ("inertia_at", "n"),  # first of its inertia integrals (dynamics/modal.py)
+    ("block_at", "n"),  # first entry of its modal mass block
+    ("turn", "n"),  # modes turn the joint: -1 not, 0..2 about that axis only, 3 anyhow
+    ("blade_at", "n"),  # first blade of a modal joint
+    ("copy_at", "n"),  # of a flexible body: the blades of its points
+    ("copy_end", "n"),
+    ("tip_blade", "n"),  # last blade on the path to the body, -1 if nothing moves it
+    ("blade_column", "nb"),
+    ("blade_body", "nb"),
+    ("blade_parent", "nb"),  # previous blade on the path to the base, -1 at its end
+    ("free_blade", "nb"),  # the same, driven columns left out
     ("column_body", "nv"),
     ("column_parent", "nv"),  # previous column on the path to the base, -1 at its end
     ("free_parent", "nv"),  # the same, driven columns left out
@@ -68,9 +87,12 @@ INTS: list[tuple[Any, ...]] = [
     ("row_first", "nr+1"),  # first of its entries in the constraint Jacobian
     ("j_column", "nj"),
     ("j_sign", "nj"),  # +1: the column moves body b of the pair, -1: body a
+    ("j_blade", "nj"),
+    ("j_other", "nj"),  # blade by which the column moves the pair's other body too, -1 if it does not
     ("j_place", "nj"),  # its place in the factor
     ("m_row", "nm"),
     ("m_column", "nm"),
+    ("m_blade", "nm"),  # the column as seen from that of m_row
     ("m_place", "nm"),
     ("column_place", "nv"),  # the column among the unknowns, -1 if driven
     ("l_first", "nu+1"),  # entries below the diagonal of each unknown's column
@@ -84,6 +106,7 @@ REALS: list[tuple[Any, ...]] = [
     ("mass", "n"),
     ("com", "n", 3),  # in the body's internal frame
     ("J", "n", 6),  # about the centre of mass: xx xy xz yy yz zz
+    ("shape", "ng"),  # of modes
     ("gravity", "3"),
     ("parameter", "np"),  # of the force elements
     ("tape_constant", "nt"),
@@ -111,9 +134,14 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("W", "n", 6),  # P1's L - K sum(D)
     ("articulated", "n", 21),  # upper triangle
     ("a", "n", 6),  # state acceleration (relative to A)
-    ("B", "nv", 6),  # P1's B_j
-    ("U", "nv", 6),  # K_c B_c
-    ("T", "nv", 6),  # columns of the velocity transformation of one body
+    ("B", "nb", 6),  # P1's B_j
+    ("U", "nb", 6),  # K_c B_c
+    ("T", "nb", 6),  # columns of the velocity transformation of one body
+    ("h", "nv", 6),  # of a mode: momentum of its own body per unit of its rate
+    ("gyro", "nv"),  # of a mode: velocity terms of its equation
+    ("own", "nv"),  # of a mode: what its own body adds to its equation
+    ("swirl", "nh", 6),  # of a flexible body: force vector of its modes' rates
+    ("block", "nz"),  # modal mass blocks
     ("M", "nv*nv"),  # by rows
     ("frame_R", "nf", 3, 3),  # reference frames in the ground
     ("frame_r", "nf", 3),
@@ -187,6 +215,7 @@ COUNTS = (
     "nl",
     "nx",
     "nn",
+    "nb",
 )  # what kernels read of the header
 Arrays = namedtuple("Arrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
 Work = namedtuple("Work", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]

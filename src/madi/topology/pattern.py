@@ -19,7 +19,7 @@ import numpy as np
 
 def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
     """All index arrays of the loop equations, and their sizes. `active`: rows that do not vanish identically."""
-    free_parent, drive = fields["free_parent"], fields["drive"]
+    free_blade, column_of, drive = fields["free_blade"], fields["blade_column"], fields["drive"]
     free = [c for c in range(len(drive)) if drive[c] == -1] if len(active) else []
     entries = [_row_entries(r, fields) for r in range(len(active))]
     # the graph, by unknowns: free columns from the tips inwards, then the active rows
@@ -28,15 +28,16 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
     neighbours: list[set[int]] = [set() for _ in range(len(free) + len(listed))]
     mass = []
     for c in free:
-        j = c
-        while j >= 0:
-            mass.append((c, j))
+        x = c
+        while x >= 0:
+            j = int(column_of[x])
+            mass.append((c, j, x))
             if j != c:
                 neighbours[place[c]].add(place[j])
                 neighbours[place[j]].add(place[c])
-            j = int(free_parent[j])
+            x = int(free_blade[x])
     for k, r in enumerate(listed):
-        for c, _ in entries[r]:
+        for c, *_ in entries[r]:
             neighbours[len(free) + k].add(place[c])
             neighbours[place[c]].add(len(free) + k)
     factor = Factor(neighbours, len(free))
@@ -47,16 +48,16 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
     row_place = np.full(len(active), -1, dtype=np.int64)
     for k, r in enumerate(listed):
         row_place[r] = rank[len(free) + k]
-    flat = [(c, s, position(int(column_place[c]), int(row_place[r])) if row_place[r] >= 0 else -1)
-            for r in range(len(active)) for c, s in entries[r]]  # fmt: skip
-    jacobian = np.array(flat, dtype=np.int64).reshape(-1, 3)
-    masses = np.array([(c, j, position(int(column_place[c]), int(column_place[j]))) for c, j in mass], dtype=np.int64)
-    masses = masses.reshape(-1, 3)
+    flat = [(*entry, position(int(column_place[entry[0]]), int(row_place[r])) if row_place[r] >= 0 else -1)
+            for r in range(len(active)) for entry in entries[r]]  # fmt: skip
+    jacobian = np.array(flat, dtype=np.int64).reshape(-1, 5)
+    masses = np.array([(c, j, x, position(int(column_place[c]), int(column_place[j]))) for c, j, x in mass], dtype=np.int64)
+    masses = masses.reshape(-1, 4)
     return {
         "row_place": row_place,
         "row_first": np.concatenate([[0], np.cumsum([len(item) for item in entries])]),
-        "j_column": jacobian[:, 0], "j_sign": jacobian[:, 1], "j_place": jacobian[:, 2],
-        "m_row": masses[:, 0], "m_column": masses[:, 1], "m_place": masses[:, 2],
+        **{name: jacobian[:, k] for k, name in enumerate(("j_column", "j_sign", "j_blade", "j_other", "j_place"))},
+        **{name: masses[:, k] for k, name in enumerate(("m_row", "m_column", "m_blade", "m_place"))},
         "column_place": column_place, **factor.arrays(),
         "sizes": {"nj": len(jacobian), "nm": len(masses), "nn": len(free), **factor.sizes()},
     }  # fmt: skip
@@ -90,21 +91,24 @@ class Factor:
         return {"l_first": self.first, "l_index": index, "l_target": np.array(self.target, dtype=np.int64)}
 
 
-def _row_entries(r: int, fields: dict[str, Any]) -> list[tuple[int, int]]:
-    """(free column, sign) of row r, in the order of the columns."""
+def _row_entries(r: int, fields: dict[str, Any]) -> list[tuple[int, int, int, int]]:
+    """(free column, sign, blade, other blade) of row r, in the order of the columns."""
     k, drive = fields["row_pair"][r], fields["drive"]
     if k < 0:
-        return sorted({(int(c), 1) for c in (fields["row_a"][r], fields["row_b"][r]) if drive[c] == -1})
+        return sorted({(int(c), 1, int(c), -1) for c in (fields["row_a"][r], fields["row_b"][r]) if drive[c] == -1})
     paths = []
     for i in (int(fields["pair_a"][k]), int(fields["pair_b"][k])):
-        path = set()
-        while i > 0:
-            path.add(i)
-            i = int(fields["parent"][i])
+        path = {}
+        x = int(fields["tip_blade"][i])
+        while x >= 0:
+            path[int(fields["blade_column"][x])] = x
+            x = int(fields["blade_parent"][x])
         paths.append(path)
     found = []
-    for bodies, sign in ((paths[0] - paths[1], -1), (paths[1] - paths[0], 1)):
-        found += [(c, sign) for i in bodies for c in range(fields["v_at"][i], fields["v_end"][i]) if drive[c] == -1]
+    for c in paths[0].keys() | paths[1].keys():
+        a, b = paths[0].get(c, -1), paths[1].get(c, -1)
+        if drive[c] == -1 and a != b:  # moving both alike, it does nothing
+            found.append((c, 1, b, a) if b >= 0 else (c, -1, a, -1))
     return sorted(found)
 
 

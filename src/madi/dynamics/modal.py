@@ -1,0 +1,249 @@
+"""What a flexible body adds to the recursions: its own inertia, the momentum of its modes, and the couplings between them.
+
+A flexible body with modal coordinates xi is, in its frame, the field rho = s + sum Psi_c xi_c + 1/2 sum X_cd xi_c xi_d. Its
+kinetic energy is that of
+
+    S = int rho dm = S0 + S1_c xi_c + 1/2 S2_cd xi_c xi_d,        J = int (rho.rho - rho rho^T) dm, likewise,
+    N_c = int rho x drho/dxi_c dm = N0_c + N1_dc xi_d,            m_cd = int Psi_c . Psi_d dm,
+
+the inertia integrals, computed once (flexible/integrals.py); what is of higher order in xi is left out of the energy, not of
+the equations, so energy is conserved. With S_c = dS/dxi_c, momentum is K Y + h_c xi_c', where K is the ten-number inertia of
+(m, S, J) and h_c = (S_c, N_c), about the reference origin. Then (Y the frame's state velocity, Ydot its rate)
+
+    K Ydot + h_c xi_c''           = F   - Y x* (K Y + h_c xi_c') - K' Y - h_c' xi_c'
+    h_c . Ydot + m_cd xi_d''      = tau_c - S_c . (w x v) - w . (N1_dc - N1_cd) xi_d' + 1/2 w . dJ/dxi_c w,
+
+v the velocity of the frame's origin, ' on the right the rate seen from the frame. What hangs on points of the body moves
+with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c moves,
+and between modes the block  M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc.
+"""
+
+from __future__ import annotations
+
+from madi.kernel import inline, kernel
+from madi.spatial.algebra import dot6, force_cross, inertia_times
+
+
+@inline
+def integral(model, i, what):
+    """First number of S1 (0), J1 (1), N0 (2), m (3), S2 (4), J2 (5), N1 (6) of body i; before them m, S0, J0."""
+    k, at = model.modes[i], model.inertia_at[i] + 10
+    if what == 0:
+        return at
+    if what == 1:
+        return at + 3 * k
+    if what == 2:
+        return at + 9 * k
+    if what == 3:
+        return at + 12 * k
+    if what == 4:
+        return at + 12 * k + k * k
+    if what == 5:
+        return at + 12 * k + 4 * k * k
+    return at + 12 * k + 10 * k * k
+
+
+@inline
+def turned(R, i, x, y, z):
+    """A vector of body i's axes in reference axes."""
+    return (
+        R[i, 0, 0] * x + R[i, 0, 1] * y + R[i, 0, 2] * z,
+        R[i, 1, 0] * x + R[i, 1, 1] * y + R[i, 1, 2] * z,
+        R[i, 2, 0] * x + R[i, 2, 1] * y + R[i, 2, 2] * z,
+    )
+
+
+@kernel
+def own_inertia(model, work, i, q):
+    """work.inertia of a flexible body as it is bent now, and h of its modes."""
+    k, l, g = model.modes[i], model.v_at[i], model.q_at[i]
+    R, r, s = work.R, work.r, model.shape
+    at = model.inertia_at[i]
+    m = s[at]
+    x, y, z = s[at + 1], s[at + 2], s[at + 3]
+    j0, j1, j2 = s[at + 4], s[at + 5], s[at + 6]
+    j3, j4, j5 = s[at + 7], s[at + 8], s[at + 9]
+    r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
+    for c in range(k):
+        a = integral(model, i, 0) + 3 * c
+        x1, y1, z1 = s[a], s[a + 1], s[a + 2]
+        x2, y2, z2 = x1, y1, z1  # S_c, while x1 takes half of S2
+        a = integral(model, i, 2) + 3 * c
+        n0, n1, n2 = s[a], s[a + 1], s[a + 2]
+        a = integral(model, i, 1) + 6 * c
+        d0, d1, d2 = s[a], s[a + 1], s[a + 2]
+        d3, d4, d5 = s[a + 3], s[a + 4], s[a + 5]
+        for d in range(k):
+            f = q[g + d]
+            a = integral(model, i, 4) + 3 * (c * k + d)
+            x2, y2, z2 = x2 + s[a] * f, y2 + s[a + 1] * f, z2 + s[a + 2] * f
+            a = integral(model, i, 6) + 3 * (d * k + c)
+            n0, n1, n2 = n0 + s[a] * f, n1 + s[a + 1] * f, n2 + s[a + 2] * f
+            a, f = integral(model, i, 5) + 6 * (c * k + d), 0.5 * f
+            d0, d1, d2 = d0 + s[a] * f, d1 + s[a + 1] * f, d2 + s[a + 2] * f
+            d3, d4, d5 = d3 + s[a + 3] * f, d4 + s[a + 4] * f, d5 + s[a + 5] * f
+        f = q[g + c]
+        x, y, z = x + 0.5 * f * (x1 + x2), y + 0.5 * f * (y1 + y2), z + 0.5 * f * (z1 + z2)
+        j0, j1, j2 = j0 + f * d0, j1 + f * d1, j2 + f * d2
+        j3, j4, j5 = j3 + f * d3, j4 + f * d4, j5 + f * d5
+        x2, y2, z2 = turned(R, i, x2, y2, z2)
+        n0, n1, n2 = turned(R, i, n0, n1, n2)
+        work.h[l + c, 0], work.h[l + c, 1], work.h[l + c, 2] = x2, y2, z2
+        work.h[l + c, 3] = n0 + (r1 * z2 - r2 * y2)
+        work.h[l + c, 4] = n1 + (r2 * x2 - r0 * z2)
+        work.h[l + c, 5] = n2 + (r0 * y2 - r1 * x2)
+    x, y, z = turned(R, i, x, y, z)
+    # R J R^T, then from the frame's origin to the reference origin
+    a0, a1, a2 = turned(R, i, j0, j1, j2)
+    b0, b1, b2 = turned(R, i, j1, j3, j4)
+    c0, c1, c2 = turned(R, i, j2, j4, j5)
+    xx, xy, xz = turned(R, i, a0, b0, c0)
+    _, yy, yz = turned(R, i, a1, b1, c1)
+    _, _, zz = turned(R, i, a2, b2, c2)
+    h0, h1, h2 = m * r0 + x, m * r1 + y, m * r2 + z
+    # 2 r.S + m r.r and so on, as (h + S) and r
+    e0, e1, e2 = h0 + x, h1 + y, h2 + z
+    s00, s11, s22 = e0 * r0, e1 * r1, e2 * r2
+    out = work.inertia
+    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = m, h0, h1, h2
+    out[i, 4] = xx + (s11 + s22)
+    out[i, 5] = xy - (h0 * r1 + r0 * y)
+    out[i, 6] = xz - (h0 * r2 + r0 * z)
+    out[i, 7] = yy + (s00 + s22)
+    out[i, 8] = yz - (h1 * r2 + r1 * z)
+    out[i, 9] = zz + (s00 + s11)
+
+
+@kernel
+def swirl(model, work, i, q, v):
+    """The velocity terms of a flexible body: its force vector into work.swirl, its modes' into work.gyro."""
+    k, l, g = model.modes[i], model.v_at[i], model.q_at[i]
+    R, r, s = work.R, work.r, model.shape
+    Y, h, f = work.Y, work.h, model.modal[i]
+    w0, w1, w2 = Y[i, 3], Y[i, 4], Y[i, 5]
+    r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
+    v0, v1, v2 = Y[i, 0] + (w1 * r2 - w2 * r1), Y[i, 1] + (w2 * r0 - w0 * r2), Y[i, 2] + (w0 * r1 - w1 * r0)
+    # w in the body's axes; w x v
+    b0 = R[i, 0, 0] * w0 + R[i, 1, 0] * w1 + R[i, 2, 0] * w2
+    b1 = R[i, 0, 1] * w0 + R[i, 1, 1] * w1 + R[i, 2, 1] * w2
+    b2 = R[i, 0, 2] * w0 + R[i, 1, 2] * w1 + R[i, 2, 2] * w2
+    e0, e1, e2 = w1 * v2 - w2 * v1, w2 * v0 - w0 * v2, w0 * v1 - w1 * v0
+    p0, p1, p2 = 0.0, 0.0, 0.0  # h_c xi_c'
+    p3, p4, p5 = 0.0, 0.0, 0.0
+    f0, f1, f2 = 0.0, 0.0, 0.0  # h_c' xi_c' in the body's axes
+    n0, n1, n2 = 0.0, 0.0, 0.0  # and J' w
+    for c in range(k):
+        x = v[l + c]
+        p0, p1, p2 = p0 + h[l + c, 0] * x, p1 + h[l + c, 1] * x, p2 + h[l + c, 2] * x
+        p3, p4, p5 = p3 + h[l + c, 3] * x, p4 + h[l + c, 4] * x, p5 + h[l + c, 5] * x
+        a = integral(model, i, 1) + 6 * c
+        d0, d1, d2 = s[a], s[a + 1], s[a + 2]
+        d3, d4, d5 = s[a + 3], s[a + 4], s[a + 5]
+        own = -(h[l + c, 0] * e0 + h[l + c, 1] * e1 + h[l + c, 2] * e2)
+        for d in range(k):
+            y, z = q[g + d], v[l + d]
+            a = integral(model, i, 5) + 6 * (c * k + d)
+            d0, d1, d2 = d0 + s[a] * y, d1 + s[a + 1] * y, d2 + s[a + 2] * y
+            d3, d4, d5 = d3 + s[a + 3] * y, d4 + s[a + 4] * y, d5 + s[a + 5] * y
+            a, b = integral(model, i, 6) + 3 * (d * k + c), integral(model, i, 6) + 3 * (c * k + d)
+            own = own - z * (b0 * (s[a] - s[b]) + b1 * (s[a + 1] - s[b + 1]) + b2 * (s[a + 2] - s[b + 2]))
+            y = x * z
+            n0, n1, n2 = n0 + s[a] * y, n1 + s[a + 1] * y, n2 + s[a + 2] * y
+            a = integral(model, i, 4) + 3 * (c * k + d)
+            f0, f1, f2 = f0 + s[a] * y, f1 + s[a + 1] * y, f2 + s[a + 2] * y
+        u0, u1, u2 = d0 * b0 + d1 * b1 + d2 * b2, d1 * b0 + d3 * b1 + d4 * b2, d2 * b0 + d4 * b1 + d5 * b2
+        work.gyro[l + c] = own + 0.5 * (b0 * u0 + b1 * u1 + b2 * u2)
+        n0, n1, n2 = n0 + x * u0, n1 + x * u1, n2 + x * u2
+    f0, f1, f2 = turned(R, i, f0, f1, f2)
+    n0, n1, n2 = turned(R, i, n0, n1, n2)
+    # K' Y, with S' = (p0, p1, p2):  w x S'  and  S' x v + J' w
+    f0, f1, f2 = f0 + (w1 * p2 - w2 * p1), f1 + (w2 * p0 - w0 * p2), f2 + (w0 * p1 - w1 * p0)
+    n0, n1, n2 = n0 + (p1 * v2 - p2 * v1), n1 + (p2 * v0 - p0 * v2), n2 + (p0 * v1 - p1 * v0)
+    n0, n1, n2 = n0 + (r1 * f2 - r2 * f1), n1 + (r2 * f0 - r0 * f2), n2 + (r0 * f1 - r1 * f0)
+    g0, g1, g2, g3, g4, g5 = force_cross(Y[i, 0], Y[i, 1], Y[i, 2], w0, w1, w2, p0, p1, p2, p3, p4, p5)
+    out = work.swirl
+    out[f, 0], out[f, 1], out[f, 2] = -f0 - g0, -f1 - g1, -f2 - g2
+    out[f, 3], out[f, 4], out[f, 5] = -n0 - g3, -n1 - g4, -n2 - g5
+
+
+@inline
+def own_force(model, work, i):
+    """work.own: what the body alone adds to the equations of its modes, for xi'' = 0 and the frame's acceleration A."""
+    for c in range(model.v_at[i], model.v_end[i]):
+        work.own[c] = work.gyro[c] - dot6(work.h, c, work.A, i) + dot6(work.B, c, work.W, i)
+
+
+@inline
+def add_momentum(model, work, i, rate, out, j):
+    """out[j] += h_c rate_c: of momentum (rate: the modes' speeds) or force (their accelerations)."""
+    for c in range(model.v_at[i], model.v_end[i]):
+        for b in range(6):
+            out[j, b] = out[j, b] + work.h[c, b] * rate[c]
+
+
+@inline
+def modal_mass(model, work, i, c, d):
+    """m_cd of two columns of body i."""
+    l = model.v_at[i]
+    return model.shape[integral(model, i, 3) + (c - l) * model.modes[i] + d - l]
+
+
+@inline
+def block_place(model, i, c, d):
+    """Where M_cd of two columns of body i is in work.block; d <= c."""
+    l = model.v_at[i]
+    return model.block_at[i] + (c - l) * model.modes[i] + d - l
+
+
+@kernel
+def modal_columns(model, work, i):
+    """U and the block of M of the modes of body i; U of the blades of its points is there already."""
+    l = model.v_at[i]
+    B, U, h = work.B, work.U, work.h
+    for c in range(l, model.v_end[i]):
+        u0, u1, u2, u3, u4, u5 = inertia_times(work.inertia, i, B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5])
+        U[c, 0], U[c, 1], U[c, 2] = u0 + h[c, 0], u1 + h[c, 1], u2 + h[c, 2]
+        U[c, 3], U[c, 4], U[c, 5] = u3 + h[c, 3], u4 + h[c, 4], u5 + h[c, 5]
+        for d in range(l, c + 1):
+            m = modal_mass(model, work, i, c, d) + dot6(B, d, U, c) + dot6(h, d, B, c)
+            work.block[block_place(model, i, c, d)] = m
+    for x in range(model.copy_at[i], model.copy_end[i]):
+        c = model.blade_column[x]
+        for j in range(6):
+            U[c, j] = U[c, j] + U[x, j]
+        for d in range(l, c + 1):
+            at = block_place(model, i, c, d)
+            work.block[at] = work.block[at] + dot6(B, x - c + d, U, x)
+
+
+@inline
+def mass_entry(model, work, c, x):
+    """M of column c and the column of blade x on its path."""
+    i, j = model.column_body[c], model.blade_column[x]
+    if model.modal[i] >= 0 and model.column_body[j] == i:
+        return work.block[block_place(model, i, c, j)]
+    return dot6(work.B, x, work.U, c)
+
+
+@inline
+def generalised_force(model, work, c):
+    """B^T W of column c; of a mode, its own body's part and what each of its points carries."""
+    i = model.column_body[c]
+    if model.modal[i] < 0:
+        return dot6(work.B, c, work.W, i)
+    total = work.own[c]
+    for x in range(model.copy_at[i] + c - model.v_at[i], model.copy_end[i], model.modes[i]):
+        total = total + dot6(work.B, x, work.W, model.blade_body[x])
+    return total
+
+
+@kernel
+def modal_energy(model, work, i):
+    """Kinetic energy of a flexible body beyond that of its frame: Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d'."""
+    total = 0.0
+    for c in range(model.v_at[i], model.v_end[i]):
+        x = dot6(work.h, c, work.Y, i)
+        for d in range(model.v_at[i], model.v_end[i]):
+            x = x + 0.5 * modal_mass(model, work, i, c, d) * work.v[d]
+        total = total + x * work.v[c]
+    return total

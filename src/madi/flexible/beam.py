@@ -1,0 +1,185 @@
+"""A straight beam (Euler-Bernoulli, Saint-Venant torsion) with assumed modes: bending in two planes, torsion, stretch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError, positive_number
+from madi.flexible.field import Field, Station, damping_matrix
+from madi.flexible.modes import Shape, clamped_free, clamped_rod
+from madi.flexible.section import Section
+
+FAMILIES = ("y", "z", "twist", "axial")
+PANELS, ORDER = 48, 8  # quadrature along the beam: exact to rounding for the first dozens of shapes
+
+
+@dataclass(frozen=True)
+class Beam:
+    """x along the beam from 0 to `length`; y and z are the axes of its section."""
+
+    name: str
+    length: float
+    section: Section
+    E: float
+    rho: float
+    G: float | None = None
+    modes: Mapping[str, Any] = field(default_factory=lambda: {"y": 2, "z": 2})
+    damping: Any = 0.0
+    proportional: Any = (0.0, 0.0)
+    stiffening: bool = True
+    rotary: bool = False
+    points: Mapping[str, float] = field(default_factory=dict)
+    strict: bool = True
+
+    @cached_property
+    def shapes(self) -> list[tuple[str, str, Shape]]:
+        """(name, family, shape) of every mode."""
+        what = f"beam {self.name!r}"
+        positive_number(self.length, f"{what}: its length")
+        unknown = [key for key in self.modes if key not in FAMILIES] if isinstance(self.modes, Mapping) else [self.modes]
+        if unknown:
+            raise InputError(
+                f"{what}: modes={self.modes!r}: give a dict of {', '.join(map(repr, FAMILIES))}, e.g. {{'y': 2}}"
+            )
+        found = []
+        for family in FAMILIES:
+            for k, shape in enumerate(self._family(family), start=1):
+                if not isinstance(shape, Shape):
+                    raise InputError(
+                        f"{what}: modes[{family!r}]: {shape!r} is not a shape (madi.flexible.clamped_free(...))"
+                    )
+                if abs(shape.length - self.length) > 1e-9 * self.length:
+                    raise InputError(
+                        f"{what}: shape {shape.name!r} is for a length of {shape.length:g} m, not for {self.length:g} m"
+                    )
+                found.append((f"{family}{k}", family, shape))
+        if not found:
+            raise InputError(f"{what}: it has no modes; for a rigid beam use m.body(...)")
+        return found
+
+    def _family(self, family: str) -> Sequence[Shape]:
+        given = self.modes.get(family, 0)
+        if isinstance(given, Shape):
+            return [given]
+        if isinstance(given, int) and not isinstance(given, bool):
+            if given == 0:
+                return []
+            return (clamped_free if family in "yz" else clamped_rod)(self.length, given)
+        if isinstance(given, Sequence) and not isinstance(given, str):
+            return given
+        raise InputError(f"beam {self.name!r}: modes[{family!r}]={given!r}: give how many, or a list of shapes")
+
+    @cached_property
+    def field(self) -> Field:
+        """Shapes at the points of quadrature, stiffness and damping."""
+        what = f"beam {self.name!r}"
+        shapes, s = self.shapes, self.section
+        if not isinstance(s, Section):
+            raise InputError(f"{what}: section={s!r}: give madi.flexible.tube(...), rectangle(...) or Section(...)")
+        rho, E = positive_number(self.rho, f"{what}: rho"), positive_number(self.E, f"{what}: E")
+        G = E / 2.6 if self.G is None else positive_number(self.G, f"{what}: G")
+        x, w = quadrature(self.length)
+        k, n = len(shapes), len(x)
+        rigidity = {"y": E * s.iz, "z": E * s.iy, "twist": G * s.torsion, "axial": E * s.area}
+        K = np.zeros((k, k))
+        for c, (_, a, one) in enumerate(shapes):
+            for d, (_, b, other) in enumerate(shapes):
+                if a == b:
+                    order = 2 if a in "yz" else 1
+                    K[c, d] = rigidity[a] * np.sum(w * one(x, order) * other(x, order))
+        about = np.array([s.polar, s.iy, s.iz]) if self.rotary else np.array([s.polar, 0.0, 0.0])
+        sections = rho * w[:, None, None] * np.diag(about)
+        rows = [self._rows(float(at)) for at in x]
+        psi, theta = (np.stack([row[j] for row in rows], axis=1) for j in range(2))
+        chi = np.zeros((k, k, n, 3))
+        chi[..., 0] = -self._shortening(lambda f: running_integral(f(x), self.length))
+        points = np.stack([x, 0 * x, 0 * x], axis=1)
+        found = Field(
+            tuple(name for name, _, _ in shapes), tuple("rad" if a == "twist" else "m" for _, a, _ in shapes), points,
+            rho * s.area * w, sections, psi, theta, chi, K, np.zeros((k, k)),
+        )  # fmt: skip
+        found.check(what)
+        D = damping_matrix(K, found.modal_mass, self.damping, self.proportional, what)
+        return Field(**{**found.__dict__, "damping": D})
+
+    def _rows(self, x: float) -> tuple[np.ndarray, np.ndarray]:
+        """Psi and Theta of all modes at x."""
+        psi, theta = np.zeros((len(self.shapes), 3)), np.zeros((len(self.shapes), 3))
+        for c, (_, family, shape) in enumerate(self.shapes):
+            if family == "y":
+                psi[c, 1], theta[c, 2] = shape(x), shape(x, 1)
+            elif family == "z":
+                psi[c, 2], theta[c, 1] = shape(x), -shape(x, 1)
+            elif family == "twist":
+                theta[c, 0] = shape(x)
+            else:
+                psi[c, 0] = shape(x)
+        scale = self.length
+        return np.where(np.abs(psi) < 1e-13, 0.0, psi), np.where(np.abs(theta) * scale < 1e-13, 0.0, theta)
+
+    def _shortening(self, integrate: Callable[[Callable[[Any], Any]], Any]) -> np.ndarray:
+        """int_0^x psi_c' psi_d' of bending shapes in one plane (zero where stiffening is off)."""
+        k = len(self.shapes)
+        rows = [[np.asarray(0.0)] * k for _ in range(k)]
+        for c, (_, a, one) in enumerate(self.shapes):
+            for d, (_, b, other) in enumerate(self.shapes):
+                both = self.stiffening and a == b and a in "yz"
+                rows[c][d] = np.asarray(integrate(lambda x, p=one, q=other: p(x, 1) * q(x, 1))) * float(both)  # type: ignore[misc]
+        return np.array(rows)
+
+    def station(self, point: np.ndarray) -> Station:
+        """The section at a point's x; the point is carried by it."""
+        x, L = float(point[0]), self.length
+        if not -1e-9 * L <= x <= (1 + 1e-9) * L:
+            raise InputError(f"x = {x:.6g} m is outside the beam, 0 to {L:g} m")
+        x = min(max(x, 0.0), L)
+        label = next((name for name, at in self.points.items() if abs(at - x) < 1e-9 * L), f"{x:.6g}")
+        psi, theta = self._rows(x)
+        chi = np.zeros((len(psi), len(psi), 3))
+        if x > 0:
+            u, w = quadrature(x)
+            chi[..., 0] = -self._shortening(lambda f: np.sum(w * f(u)))
+        return Station(label, np.array([x, 0.0, 0.0]), psi, theta, chi)
+
+    def ends(self) -> list[tuple[str, float, str]]:
+        """(family, x, how its shapes end there) of each plane it bends in: "clamped", "pinned", "free" or "other"."""
+        found = []
+        for family in ("y", "z"):
+            shapes = [shape for _, kind, shape in self.shapes if kind == family]
+            for x in (0.0, self.length) if shapes else ():
+                zero = []
+                for order in range(4):
+                    grid = np.linspace(0.0, self.length, 101)
+                    zero.append(all(abs(s(x, order)) < 1e-6 * np.max(np.abs(s(grid, order))) for s in shapes))
+                value, slope, curve, shear = zero
+                kind = (
+                    "clamped" if value and slope else "pinned" if value and curve else "free" if curve and shear else "other"
+                )
+                found.append((family, x, kind))
+        return found
+
+
+def quadrature(length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Points and weights from 0 to `length`: Gauss in equal panels."""
+    u, w = np.polynomial.legendre.leggauss(ORDER)
+    h = length / PANELS
+    start = h * np.arange(PANELS)[:, None]
+    return (start + 0.5 * h * (u + 1)).reshape(-1), np.tile(0.5 * h * w, PANELS)
+
+
+def running_integral(values: np.ndarray, length: float) -> np.ndarray:
+    """int_0^x of a function known at the points of quadrature, at the same points."""
+    u, w = np.polynomial.legendre.leggauss(ORDER)
+    basis = np.polynomial.legendre.legvander(u, ORDER - 1)
+    primitive = np.array([
+        np.polynomial.legendre.legval(u, np.polynomial.legendre.legint(row, lbnd=-1)) for row in np.eye(ORDER)
+    ]).T  # fmt: skip
+    inside = primitive @ np.linalg.inv(basis)
+    panels = values.reshape(PANELS, ORDER) * (0.5 * length / PANELS)
+    before = np.concatenate([[0.0], np.cumsum(panels @ w)[:-1]])
+    return (before[:, None] + panels @ inside.T).reshape(-1)

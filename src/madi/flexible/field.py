@@ -1,0 +1,175 @@
+"""A flexible body as its dynamics see it: masses at points, how the modes move them, and the integrals of both.
+
+Beams (by quadrature along their length) and finite element models (by their nodes) come down to the same: points s with
+masses dm and section inertias j, and of every mode the displacement Psi and the turn Theta of every point; X, for beams with
+geometric stiffening, is what bending takes from their length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from madi.errors import InputError, a_number, not_negative
+
+
+@dataclass(frozen=True)
+class Station:
+    """A point of a flexible body: its name, where it is in the body's axes, and the shapes there."""
+
+    label: str
+    position: np.ndarray
+    psi: np.ndarray  # (modes, 3)
+    theta: np.ndarray  # (modes, 3)
+    chi: np.ndarray  # (modes, modes, 3)
+
+    def numbers(self, chi: np.ndarray) -> np.ndarray:
+        """What a modal joint reads (joints/modal.py); X less that of the point on which the body hangs."""
+        return np.concatenate([self.psi.reshape(-1), self.theta.reshape(-1), (self.chi - chi).reshape(-1)])
+
+    @property
+    def turn(self) -> int:
+        """Modes turn the point: -1 not, 0..2 about that axis only, 3 anyhow."""
+        axes = np.flatnonzero(np.any(self.theta != 0.0, axis=0))
+        return -1 if not len(axes) else int(axes[0]) if len(axes) == 1 else 3
+
+
+@dataclass(frozen=True)
+class Field:
+    """Points, masses and shapes of a flexible body with k modes, in its own axes."""
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    points: np.ndarray  # (N, 3)
+    masses: np.ndarray  # (N,)
+    sections: np.ndarray  # (N, 3, 3) rotary inertia of each point
+    psi: np.ndarray  # (k, N, 3)
+    theta: np.ndarray  # (k, N, 3)
+    chi: np.ndarray  # (k, k, N, 3)
+    stiffness: np.ndarray  # (k, k)
+    damping: np.ndarray
+    turns: bool = True  # the modes tell how points turn
+    mass: np.ndarray | None = None  # (k, k) modal masses, where they are known better than from the points
+
+    @property
+    def rigid(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Mass, centre of mass and inertia about it, undeformed."""
+        m = float(np.sum(self.masses))
+        com = np.einsum("n,ni->i", self.masses, self.points) / m
+        return m, com, self._inertia(self.points - com)
+
+    def _inertia(self, s: np.ndarray) -> np.ndarray:
+        return _turning(np.einsum("n,ni,nj->ij", self.masses, s, s)) + np.sum(self.sections, axis=0)
+
+    @property
+    def modal_mass(self) -> np.ndarray:
+        """m_cd."""
+        if self.mass is not None:
+            return self.mass
+        slides = np.einsum("n,cni,dni->cd", self.masses, self.psi, self.psi)
+        return slides + np.einsum("cni,nij,dnj->cd", self.theta, self.sections, self.theta)
+
+    def integrals(self, origin: np.ndarray, chi: np.ndarray) -> np.ndarray:
+        """The inertia integrals about a point of the body and less its X, as kernels read them (dynamics/modal.py)."""
+        k, dm, psi, chi = len(self.names), self.masses, self.psi, self.chi - chi[:, :, None, :]
+        s = self.points - origin
+        first = np.einsum("n,cni->ci", dm, psi)
+        tilted = np.einsum("nij,cnj->ci", self.sections, self.theta)
+        moment = np.einsum("n,cni->ci", dm, np.cross(s, psi)) + tilted
+        second = np.einsum("n,cdni->cdi", dm, chi)
+        across = np.einsum("n,cdni->cdi", dm, np.cross(psi[:, None], psi[None, :])) + np.einsum(
+            "n,cdni->cdi", dm, np.cross(s, chi)
+        )
+        turn = np.array([_six(_turning(_both(np.einsum("n,ni,nj->ij", dm, s, psi[c])))) for c in range(k)])
+        turns = np.array([
+            _six(_turning(_both(np.einsum("n,ni,nj->ij", dm, psi[c], psi[d]) + np.einsum("n,ni,nj->ij", dm, s, chi[c, d]))))
+            for c in range(k) for d in range(k)
+        ])  # fmt: skip
+        parts = [
+            [np.sum(dm)], np.einsum("n,ni->i", dm, s), _six(self._inertia(s)), first, turn, moment, self.modal_mass, second,
+            turns, across,
+        ]  # fmt: skip
+        values = np.concatenate([np.reshape(part, -1) for part in parts])
+        size = np.sum(dm) * max(1.0, float(np.max(np.abs(s)))) ** 2
+        return np.where(np.abs(values) < 1e-15 * size, 0.0, values)  # rounding: a trace can drop it
+
+    def check(self, what: str) -> None:
+        """Finite, and the modes independent of each other."""
+        for name, array in (("points", self.points), ("masses", self.masses), ("shapes", self.psi), ("turns", self.theta),
+                            ("stiffness", self.stiffness), ("damping", self.damping)):  # fmt: skip
+            if not np.isfinite(array).all():
+                raise InputError(f"{what}: its {name} are not all finite; look for NaN in what was given")
+        m = self.modal_mass
+        diagonal = np.sqrt(np.maximum(np.diag(m), 0.0))
+        empty = [name for name, size in zip(self.names, diagonal, strict=True) if not size > 0]
+        if empty:
+            raise InputError(f"{what}: mode(s) {', '.join(empty)} move no mass; leave them out")
+        values, vectors = np.linalg.eigh(m / np.outer(diagonal, diagonal))
+        if values[0] < 1e-10:
+            culprits = [self.names[c] for c in np.flatnonzero(np.abs(vectors[:, 0]) > 0.1)]
+            raise InputError(
+                f"{what}: modes {', '.join(culprits)} depend on each other (their modal mass matrix is singular: smallest "
+                f"eigenvalue {values[0]:.1e} of its scaled form); leave one of them out"
+            )
+        stiff = np.linalg.eigvalsh(0.5 * (self.stiffness + self.stiffness.T))
+        if stiff[0] < -1e-9 * max(abs(stiff[-1]), 1e-300):
+            raise InputError(f"{what}: its modal stiffness is not positive (eigenvalue {stiff[0]:.3g})")
+
+    def frequencies(self) -> np.ndarray:
+        """Of the body alone, held as its shapes are, rad/s."""
+        from scipy.linalg import eigh
+
+        return np.sqrt(np.maximum(eigh(self.stiffness, self.modal_mass, eigvals_only=True), 0.0))
+
+
+class Flexible(Protocol):
+    """What a body must be able to tell to be flexible: a beam, or a finite element model."""
+
+    @property
+    def field(self) -> Field:
+        """Points, masses, shapes."""
+        ...
+
+    def station(self, point: np.ndarray) -> Station:
+        """The station that carries a point (body axes); InputError where there is none."""
+        ...
+
+
+def damping_matrix(stiffness: np.ndarray, mass: np.ndarray, ratio: Any, proportional: Any, what: str) -> np.ndarray:
+    """D of a damping ratio of every mode (of the body held as its shapes are), and of proportional damping a m + b K."""
+    from scipy.linalg import eigh
+
+    values, vectors = eigh(0.5 * (stiffness + stiffness.T), mass)
+    try:
+        ratios = np.broadcast_to(np.asarray(ratio, dtype=float), len(values))
+        a, b = (a_number(x, what) for x in proportional)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{what}: damping={ratio!r}, proportional={proportional!r}: give a ratio (or one for each of the "
+            f"{len(values)} modes), and two numbers (a, b) of a m + b K"
+        ) from None
+    for x in (*ratios, a, b):
+        not_negative(float(x), f"{what}: damping")
+    modal = mass @ vectors
+    return modal @ np.diag(2 * ratios * np.sqrt(np.maximum(values, 0.0))) @ modal.T + a * mass + b * stiffness
+
+
+def frame_station(modes: int) -> Station:
+    """The body's frame itself: no mode moves it."""
+    return Station("frame", np.zeros(3), np.zeros((modes, 3)), np.zeros((modes, 3)), np.zeros((modes, modes, 3)))
+
+
+def _turning(P: np.ndarray) -> np.ndarray:
+    """int (rho.rho 1 - rho rho^T) of int rho rho^T."""
+    return np.trace(P) * np.eye(3) - P
+
+
+def _both(P: np.ndarray) -> np.ndarray:
+    return P + P.T
+
+
+def _six(J: np.ndarray) -> Sequence[float]:
+    return [J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]]

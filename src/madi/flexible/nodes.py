@@ -1,0 +1,128 @@
+"""A flexible body from arrays, as finite element programs give them: nodes, lumped masses, mode vectors, stiffness."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError
+from madi.flexible.field import Field, Station, damping_matrix
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """nodes (N, 3), masses (N,), modes (k, N, 3 or 6: displacement and rotation of every node), stiffness (k,) or (k, k)."""
+
+    name: str
+    nodes: Any
+    masses: Any
+    modes: Any
+    stiffness: Any
+    inertias: Any = None  # (N, 3) or (N, 3, 3) of the nodes
+    modal_mass: Any = None  # (k, k), where the program gives a consistent one
+    damping: Any = 0.0
+    proportional: Any = (0.0, 0.0)
+    labels: Sequence[str] | None = None
+
+    def _array(self, what: str, value: Any, shapes: Sequence[tuple[int, ...]]) -> np.ndarray:
+        """As floats of one of these shapes, or an error that names both."""
+        wanted = " or ".join(str(shape) for shape in shapes)
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"flexible body {self.name!r}: {what} are not numbers of shape {wanted}") from None
+        if array.shape not in shapes:
+            raise InputError(f"flexible body {self.name!r}: {what} have shape {array.shape}; {wanted} is needed")
+        return array
+
+    @cached_property
+    def field(self) -> Field:
+        """Shapes at the nodes."""
+        what = f"flexible body {self.name!r}"
+        try:
+            n, k = len(self.masses), len(self.modes)
+        except TypeError:
+            raise InputError(f"{what}: masses and modes must be arrays, (N,) and (k, N, 6)") from None
+        if not n or not k:
+            raise InputError(f"{what}: it has {n} nodes and {k} modes; for a rigid body use m.body(...)")
+        nodes = self._array("nodes", self.nodes, [(n, 3)])
+        masses = self._array("masses", self.masses, [(n,)])
+        modes = self._array("modes", self.modes, [(k, n, 3), (k, n, 6)])
+        stiffness = self._array("stiffness", self.stiffness, [(k,), (k, k)])
+        if np.any(masses < 0) or not np.sum(masses) > 0:
+            raise InputError(f"{what}: masses must be >= 0, and not all zero")
+        K = np.diag(stiffness) if stiffness.ndim == 1 else stiffness
+        for name, matrix in (("stiffness", K), ("modal_mass", self.modal_mass)):
+            if matrix is not None and not np.allclose(
+                matrix, np.transpose(matrix), rtol=1e-8, atol=1e-8 * np.max(np.abs(matrix))
+            ):
+                raise InputError(f"{what}: {name} is not symmetric")
+        given = np.zeros((n, 3)) if self.inertias is None else self._array("inertias", self.inertias, [(n, 3), (n, 3, 3)])
+        sections = given if given.ndim == 3 else np.einsum("ni,ij->nij", given, np.eye(3))
+        theta = modes[:, :, 3:] if modes.shape[2] == 6 else np.zeros((k, n, 3))
+        mass = None if self.modal_mass is None else self._array("modal_mass", self.modal_mass, [(k, k)])
+        names = tuple(f"mode{c + 1}" for c in range(k))
+        found = Field(
+            names, ("1",) * k, nodes, masses, sections, modes[:, :, :3], theta, np.zeros((k, k, n, 3)), K, np.zeros((k, k)),
+            modes.shape[2] == 6, mass,
+        )  # fmt: skip
+        found.check(what)
+        D = damping_matrix(K, found.modal_mass, self.damping, self.proportional, what)
+        return Field(**{**found.__dict__, "damping": D})
+
+    def station(self, point: np.ndarray) -> Station:
+        """The node at a point."""
+        field = self.field
+        distance = np.linalg.norm(field.points - point, axis=1)
+        near, size = int(np.argmin(distance)), float(np.max(np.abs(field.points)))
+        if distance[near] > 1e-6 * max(size, 1e-3):
+            x, y, z = field.points[near]
+            raise InputError(
+                f"no node is at ({point[0]:.6g}, {point[1]:.6g}, {point[2]:.6g}) of the body; the nearest, number {near} at "
+                f"({x:.6g}, {y:.6g}, {z:.6g}), is {distance[near]:.3g} m away"
+            )
+        k = len(field.names)
+        label = f"node{near}" if self.labels is None else str(self.labels[near])
+        return Station(label, field.points[near], field.psi[:, near], field.theta[:, near], np.zeros((k, k, 3)))
+
+    def ends(self) -> list[tuple[str, float, str]]:
+        """Nothing is known of boundary conditions."""
+        return []
+
+
+def craig_bampton(mass: Any, stiffness: Any, interface: Sequence[int], count: int = 4,
+                  fixed: Sequence[int] = ()) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Craig-Bampton modes of a finite element model with full matrices `mass` and `stiffness` (degrees of freedom by
+    number): one static shape for each `interface` freedom, then `count` normal shapes with the interface held; `fixed`
+    freedoms (those of the node the body will hang on) do not move. Mixed so that mass and stiffness are diagonal.
+
+    Returns (modes (k, freedoms), modal masses (k, k), modal stiffness (k, k)); shapes of zero frequency, rigid motions that
+    the joint will do, are left out.
+    """
+    from scipy.linalg import eigh
+
+    M, K = np.asarray(mass, dtype=float), np.asarray(stiffness, dtype=float)
+    if M.ndim != 2 or M.shape[0] != M.shape[1] or K.shape != M.shape:
+        raise InputError(f"craig_bampton: mass {M.shape} and stiffness {K.shape} must be square and of one size")
+    n, b = len(M), list(interface)
+    held = set(b) | set(fixed)
+    if any(not 0 <= d < n for d in held) or len(held) != len(b) + len(set(fixed)):
+        raise InputError(f"craig_bampton: interface and fixed must be different freedoms, from 0 to {n - 1}")
+    inner = [d for d in range(n) if d not in held]
+    if not 0 <= count <= len(inner):
+        raise InputError(f"craig_bampton: count={count!r}: there are {len(inner)} inner freedoms")
+    shapes = np.zeros((n, len(b) + count))
+    for column, d in enumerate(b):
+        shapes[d, column] = 1.0
+        shapes[inner, column] = -np.linalg.solve(K[np.ix_(inner, inner)], K[inner, d])
+    if count:
+        _, vectors = eigh(K[np.ix_(inner, inner)], M[np.ix_(inner, inner)], subset_by_index=[0, count - 1])
+        shapes[inner, len(b) :] = vectors
+    values, mix = eigh(shapes.T @ K @ shapes, shapes.T @ M @ shapes)
+    keep = values > 1e-8 * values[-1]
+    shapes = (shapes @ mix)[:, keep]
+    return shapes.T, np.eye(int(keep.sum())), np.diag(values[keep])

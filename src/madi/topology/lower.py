@@ -1,0 +1,164 @@
+"""Flexible bodies as the graph sees them: a frame with modes, and the points on which joints and forces attach.
+
+A flexible body of the model becomes a body of the same name (its frame, its mass, its modes), one massless body for every
+point in use ("link@tip"), and a modal joint from the frame to each of them. Everything after this sees bodies and joints.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import Finding, InputError
+from madi.flexible import Station, frame_station
+from madi.model.elements import Body, Force, Joint, body_name
+from madi.spatial.rotation import as_rotation
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+
+def lower(model: Model) -> Model:
+    """The model with its flexible bodies taken apart; the same object if it has none."""
+    if not any(body.flexible is not None for body in model.bodies):
+        return model
+    lowered, findings = _lower(model)
+    assert not findings, findings  # check.py has told
+    return lowered
+
+
+def findings_of_points(model: Model) -> list[Finding]:
+    """Joints, forces and constraints that attach where a flexible body has no point."""
+    return _lower(model)[1] if any(body.flexible is not None for body in model.bodies) else []
+
+
+def _lower(model: Model) -> tuple[Model, list[Finding]]:
+    work = Lowering(model)
+    lowered = copy.copy(model)
+    lowered.joints = [work.joint(joint) for joint in model.joints]
+    lowered.forces = [work.force(force) for force in model.forces]
+    lowered.constraints = [work.constraint(constraint) for constraint in model.constraints]
+    lowered.bodies = []
+    for body in model.bodies:
+        if body.flexible is None:
+            lowered.bodies.append(body)
+            continue
+        parts = work.parts[body.name]
+        mass, com, inertia = body.flexible.field.rigid
+        frame = replace(body, mass=mass, com=com, inertia=inertia, unphysical=True)
+        lowered.bodies += [*(part for part, _ in parts.values()), frame]
+        lowered.joints += [
+            Joint(part.name, "modal", frame, part, at=part.position, cut=False, station=station)
+            for part, station in parts.values()
+        ]
+        lowered.forces.append(
+            Force(f"{body.name}.elastic", "elastic", frame, parameters={
+                "stiffness": body.flexible.field.stiffness, "damping": body.flexible.field.damping})
+        )  # fmt: skip
+    return lowered, work.findings
+
+
+class Lowering:
+    """Finds or makes the point each element attaches to."""
+
+    def __init__(self, model: Model):
+        self.flexible = {body.name: body for body in model.bodies if body.flexible is not None}
+        self.parts: dict[str, dict[str, tuple[Body, Station]]] = {name: {} for name in self.flexible}
+        self.findings: list[Finding] = []
+        for body in self.flexible.values():
+            for name, local in named_points(body).items():
+                self._part(body, local, f"point {name!r} of {body.name!r}")
+
+    def _part(self, body: Body, local: np.ndarray | None, where: str) -> Body | None:
+        """The massless body at a point given in body axes (None: the frame)."""
+        try:
+            field = body.flexible.field
+            station = frame_station(len(field.names)) if local is None else body.flexible.station(local)
+        except InputError as error:
+            what = "beam" if hasattr(body.flexible, "length") else "flexible body"
+            self.findings.append(
+                Finding(where, f"on {what} {body.name!r}, {error}", "Attach it where the body is, in the drawing")
+            )
+            return None
+        parts = self.parts[body.name]
+        if station.label not in parts:
+            R = as_rotation(body.orientation, body.name)
+            at = np.asarray(body.position, dtype=float) + R @ station.position
+            parts[station.label] = Body(f"{body.name}@{station.label}", position=at, orientation=R), station
+        return parts[station.label][0]
+
+    def _end(self, reference: Any, at: Any, where: str, turns: bool) -> Any:
+        """What stands for a body in an element that attaches at the global point `at`."""
+        body = self.flexible.get(body_name(reference))
+        if body is None:
+            return reference
+        R = as_rotation(body.orientation, body.name)
+        local = R.T @ (np.asarray(at, dtype=float) - np.asarray(body.position, dtype=float))
+        if turns and not body.flexible.field.turns:
+            self.findings.append(
+                Finding(where, f"flexible body {body.name!r} does not know how its nodes turn: modes have 3 numbers a node",
+                        "Give modes of 6 numbers a node, or use spherical joints and forces at points")
+            )  # fmt: skip
+        return self._part(body, local, where) or reference
+
+    def joint(self, joint: Joint) -> Joint:
+        """The joint between points."""
+        where = f"joint {joint.name!r}"
+        if not {body_name(joint.parent), body_name(joint.child)} & set(self.flexible):
+            return joint
+        child = self.flexible.get(body_name(joint.child))
+        if joint.kind == "free" and child is not None:
+            return replace(joint, child=self._part(child, None, where))
+        at = joint.at if joint.at is not None else getattr(joint.child, "position", None)
+        if at is None and child is not None:
+            at = child.position
+        if at is None:
+            self.findings.append(Finding(where, "has no point", "Give at=(x, y, z), global, in the reference pose"))
+            return joint
+        turns = joint.kind != "spherical"
+        ends = (self._end(end, at, where, turns) for end in (joint.parent, joint.child))
+        return replace(joint, parent=next(ends), child=next(ends), at=at)
+
+    def force(self, force: Force) -> Force:
+        """The force on points."""
+        where, ends = f"force {force.name!r}", [force.a, force.b]
+        for k, reference in enumerate(ends):
+            body = self.flexible.get(body_name(reference))
+            if body is None:
+                continue
+            at = force.at[min(k, len(force.at) - 1)] if force.at else None
+            if at is None:
+                named = ", ".join(
+                    repr(f"{body_name(reference)}@{name}") for name in named_points(self.flexible[body_name(reference)])
+                )
+                self.findings.append(
+                    Finding(where, f"flexible body {body.name!r} has no single motion for it to act on",
+                            f"Give at=(x, y, z), or one of its points as the body: {named or 'name some with points='}")
+                )  # fmt: skip
+                continue
+            ends[k] = self._end(reference, at, where, force.kind in TURNING)
+        return force if ends == [force.a, force.b] else replace(force, a=ends[0], b=ends[1])
+
+    def constraint(self, c: Any) -> Any:
+        """The constraint between points."""
+        if c.kind == "coupler" or not {body_name(c.a), body_name(c.b)} & set(self.flexible):
+            return c
+        where = f"constraint {c.name!r}"
+        a = self._end(c.a, c.at[0], where, c.kind != "distance")
+        return replace(c, a=a, b=self._end(c.b, c.at[1], where, False))
+
+
+TURNING = ("torque", "torsion_bar", "bushing", "tire", "tire_fiala", "tire_brush", "tire_magic", "tire_magic_relaxed")
+
+
+def named_points(body: Body) -> dict[str, np.ndarray]:
+    """The points of a flexible body the user gave a name, in body axes."""
+    flexible = body.flexible
+    points = getattr(flexible, "points", None)
+    if points is not None:
+        return {str(name): np.array([float(x), 0.0, 0.0]) for name, x in points.items()}
+    labels = getattr(flexible, "labels", None)
+    return {} if labels is None else {str(label): flexible.field.points[k] for k, label in enumerate(labels) if label}

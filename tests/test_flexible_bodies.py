@@ -1,0 +1,492 @@
+"""Flexible bodies in the tree: against Lagrange's equations in symbols, closed forms, finite elements, identities."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import madi
+from madi.flexible import (
+    Section,
+    clamped_free,
+    clamped_tip,
+    craig_bampton,
+    free_free,
+    pinned_pinned,
+    polynomials,
+    rectangle,
+    tube,
+)
+from madi.joints.dispatch import retract
+from madi.symbolic.lagrange import Lagrange, Link, Lump
+
+FORMULATIONS = ("recursive", "articulated", "velocity-transform")
+ALUMINIUM = {"E": 7e10, "rho": 2700.0}
+
+
+def thin(EI, density):
+    """A section with this bending stiffness at E = 1e15 and next to no inertia about its own axis."""
+    return Section(density / 1000.0, EI / 1e15, EI / 1e15, 1e-15)
+
+
+def slender(model, name, start, end, EI, density, shapes, **more):
+    return model.beam(name, start, end, thin(EI, density), E=1e15, rho=1000.0, modes=shapes, **more)
+
+
+# ---- against Lagrange's equations, derived in symbols -----------------------------------------------------------------
+
+
+def turn(angle):
+    return sp.Matrix([[sp.cos(angle), -sp.sin(angle)], [sp.sin(angle), sp.cos(angle)]])
+
+
+def agree(system, equations, seed, amounts, engine="plain"):
+    rng = np.random.default_rng(seed)
+    q, v = rng.normal(size=system.nq) * amounts, rng.normal(size=system.nv)
+    wanted = equations.accelerations(q, v, np.zeros(system.nv))
+    for formulation in FORMULATIONS:
+        found = system.forward_dynamics(q, v, formulation=formulation, engine=engine)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.max(np.abs(wanted)))
+
+
+@pytest.mark.parametrize("mass", [0.0, 0.7])
+def test_one_link_equals_lagrange(mass):
+    L, EI, density = 1.3, 40.0, 1.7
+    shapes = clamped_tip(L, mass / (density * L), 0.0, 3)
+    m = madi.Model("one link", gravity=(0, -9.81, 0))
+    link = slender(m, "link", (0, 0, 0), (L, 0, 0), EI, density, {"y": shapes}, y_axis=(0, 1, 0), stiffening=False)
+    m.revolute("A", m.ground, link, at=(0, 0, 0), axis=(0, 0, 1))
+    angle, x = sp.symbols("angle x")
+    xi, psi = sp.symbols("xi:3"), sp.symbols("psi:3")
+    r = turn(angle) * sp.Matrix([x, sum(a * b for a, b in zip(psi, xi, strict=True))])
+    parts = [Link(r, x, L, density, tuple(zip(xi, psi, shapes, strict=True)), EI)]
+    if mass:
+        m.fixed("holds", link, m.body("load", mass, position=(L, 0, 0)))
+        end = sum(shape(L) * a for shape, a in zip(shapes, xi, strict=True))
+        parts.append(Lump(turn(angle) * sp.Matrix([L, end]), mass))
+    equations, system = Lagrange([angle, *xi], parts, (0, -9.81)), m.build()
+    for seed in range(4):
+        agree(system, equations, seed, [1.0, 0.1, 0.05, 0.02])
+
+
+def two_links(stiffening=False):
+    """An elbow arm whose links bend, with a load: a madi model, and Lagrange's equations of the same."""
+    lengths, bending, density, load = (1.3, 0.9), (40.0, 15.0), (1.7, 0.8), 0.3
+    shapes = clamped_free(lengths[0], 2), clamped_tip(lengths[1], 0.4, 0.0, 2)
+    m = madi.Model("two links", gravity=(0, -9.81, 0))
+    start, before = 0.0, m.ground
+    for k, name in enumerate("ab"):
+        end = start + lengths[k]
+        link = slender(m, name, (start, 0, 0), (end, 0, 0), bending[k], density[k], {"y": shapes[k]}, y_axis=(0, 1, 0),
+                       stiffening=stiffening)  # fmt: skip
+        m.revolute(name.upper(), before, link, at=(start, 0, 0), axis=(0, 0, 1))
+        start, before = end, link
+    m.fixed("holds", before, m.body("load", load, position=(start, 0, 0)))
+    t1, t2, x = sp.symbols("t1 t2 x")
+    xi, psi = sp.symbols("xi:4"), sp.symbols("psi:4")
+
+    def deflection(k, order=0, at=None):
+        values = [shape(at, order) for shape in shapes[k]] if at is not None else psi[2 * k : 2 * k + 2]
+        return sum(a * b for a, b in zip(values, xi[2 * k : 2 * k + 2], strict=True))
+
+    elbow = turn(t1) * sp.Matrix([lengths[0], deflection(0, 0, lengths[0])])
+    second = turn(t1 + t2 + deflection(0, 1, lengths[0]))
+    r = turn(t1) * sp.Matrix([x, deflection(0)]), elbow + second * sp.Matrix([x, deflection(1)])
+    end = elbow + second * sp.Matrix([lengths[1], deflection(1, 0, lengths[1])])
+    links = [
+        Link(r[k], x, lengths[k], density[k],
+             tuple(zip(xi[2 * k : 2 * k + 2], psi[2 * k : 2 * k + 2], shapes[k], strict=True)), bending[k])
+        for k in range(2)
+    ]  # fmt: skip
+    return m, Lagrange([t1, *xi[:2], t2, *xi[2:]], [*links, Lump(end, load)], (0, -9.81))
+
+
+@pytest.mark.parametrize("engine", ["plain", "jit", "compiled"])
+def test_two_links_equal_lagrange(engine):
+    m, equations = two_links()
+    system = m.build()
+    assert system.speeds == ["A", "a.y1", "a.y2", "B", "b.y1", "b.y2"]
+    for seed in range(4):
+        agree(system, equations, seed, [1.0, 0.1, 0.05, 1.0, 0.1, 0.05], engine)
+
+
+def test_a_body_of_three_nodes_in_space_equals_lagrange():
+    """Masses at nodes, two modes with all components, on a universal joint: point masses in symbols."""
+    rng = np.random.default_rng(4)
+    nodes = np.array([[0.0, 0, 0], [0.6, 0.1, -0.1], [1.1, 0, 0.2]])
+    masses, modes, K = np.array([0.2, 0.7, 1.1]), rng.normal(size=(2, 3, 6)) * 0.4, np.array([[70.0, 9.0], [9.0, 150.0]])
+    modes[:, 0] = 0.0  # it hangs on its first node
+    m = madi.Model("nodes", gravity=(1.0, -2.0, -9.81))
+    body = m.flexible_body("part", nodes, masses, modes, K)
+    m.universal("U", m.ground, body, at=(0, 0, 0), axes=((0, 1, 0), (0, 0, 1)))
+    m.fixed("holds", body, m.body("tip", 0.9, position=(1.1, 0, 0.2)))
+    a, b, *xi = sp.symbols("a b xi:2")
+    R = sp.rot_axis2(-a) * sp.rot_axis3(-b)  # SymPy's turn the other way
+    parts = []
+    for k in range(3):
+        moved = sp.Matrix(nodes[k]) + sum((sp.Matrix(modes[c, k, :3]) * xi[c] for c in range(2)), sp.zeros(3, 1))
+        parts.append(Lump(R * moved, masses[k]))
+    parts.append(Lump(R * moved, 0.9))
+    equations, system = Lagrange([a, b, *xi], parts, (1.0, -2.0, -9.81)), m.build()
+    stiff = np.zeros(4)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        q, v = rng.normal(size=4) * [1, 1, 0.3, 0.3], rng.normal(size=4)
+        stiff[2:] = -K @ q[2:]
+        wanted = equations.accelerations(q, v, stiff)
+        for formulation in FORMULATIONS:
+            found = system.forward_dynamics(q, v, formulation=formulation, engine="plain")
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.max(np.abs(wanted)))
+
+
+# ---- identities on random mechanisms ----------------------------------------------------------------------------------
+
+KINDS = ("clamped", "pinned", "free", "tip", "all")
+
+
+def random_tree(seed):
+    """Flexible and rigid bodies on joints of all kinds, hanging on ends and in between, loaded at points."""
+    rng = np.random.default_rng(seed)
+    m = madi.Model(f"random {seed}")
+    before, at = m.ground, np.zeros(3)
+    for k in range(3):
+        L = float(rng.uniform(0.5, 1.5))
+        direction = rng.normal(size=3)
+        end = at + L * direction / np.linalg.norm(direction)
+        if rng.random() < 0.7:
+            kind = KINDS[rng.integers(len(KINDS))]
+            shapes = {
+                "clamped": {"y": 2, "z": 1}, "pinned": {"y": pinned_pinned(L, 2)}, "tip": {"y": clamped_tip(L, 0.5, 0.1, 2)},
+                "free": {"y": free_free(L, 1), "z": free_free(L, 1)}, "all": {"y": 1, "z": 1, "twist": 1, "axial": 1},
+            }[kind]  # fmt: skip
+            body = m.beam(f"b{k}", at, end, rectangle(0.03, 0.02), 1e8, 2700.0, shapes, damping=0.02,
+                          stiffening=bool(rng.integers(2)), rotary=bool(rng.integers(2)), points={"tip": L}, strict=False)  # fmt: skip
+            m.force(f"f{k}", body, rng.normal(size=3), at=at + 0.7 * (end - at))
+            m.torque(f"t{k}", body.point("tip"), rng.normal(size=3))
+        else:
+            body = m.body(f"b{k}", 1.0, inertia=(0.1, 0.2, 0.25), position=end)
+        name = f"j{k}"
+        joint = rng.integers(4)
+        if joint == 0:
+            m.revolute(name, before, body, at=at, axis=rng.normal(size=3))
+        elif joint == 1:
+            m.spherical(name, before, body, at=at)
+        elif joint == 2:
+            m.universal(name, body, before, at=at, axes=((0, 1, 0), (1, 0, 0)))
+        else:
+            m.cylindrical(name, before, body, at=at, axis=rng.normal(size=3))
+        before, at = body, at + float(rng.uniform(0.2, 1.0)) * (end - at)
+    return m
+
+
+def random_state(system, seed, amount=0.01):
+    rng = np.random.default_rng(seed + 1000)
+    theta, q = rng.normal(size=system.nv), np.empty(system.nq)
+    modes = np.array([name.split(".")[0].startswith("b") for name in system.speeds])
+    theta[modes] *= amount
+    retract(system.layout.arrays, system.q0, theta, q)
+    return q, rng.normal(size=system.nv)
+
+
+@given(st.integers(0, 10**6))
+def test_identities_of_random_trees(seed):
+    system = random_tree(seed).build()
+    q, v = random_state(system, seed)
+    a = system.forward_dynamics(q, v, formulation="recursive", engine="plain")
+    scale = np.max(np.abs(a))
+    for formulation in FORMULATIONS[1:]:
+        np.testing.assert_allclose(
+            system.forward_dynamics(q, v, formulation=formulation, engine="plain"), a, atol=1e-9 * scale
+        )
+    M = system.mass_matrix(q, engine="plain")
+    forces = np.max(np.abs(M)) * scale
+    np.testing.assert_allclose(system.inverse_dynamics(q, v, a, engine="plain"), 0.0, atol=1e-10 * forces)
+    assert system.energy(q, v, engine="plain")["kinetic"] == pytest.approx(0.5 * v @ M @ v, rel=1e-11)
+    # dE/dt along the motion is the power of what acts from outside or dissipates
+    h, moved = 1e-5, [np.empty(system.nq), np.empty(system.nq)]
+    for sign, there in zip((1, -1), moved, strict=True):
+        retract(system.layout.arrays, q, sign * h * v, there)
+    energies = [system.energy(there, v, engine="plain")["total"] for there in moved]
+    rate = (energies[0] - energies[1]) / (2 * h) + v @ M @ a
+    powers = system.powers(q, v, engine="plain")
+    outside = sum(p["power"] for name, p in powers.items() if name[0] in "ft" and "." not in name)
+    lost = sum(p["dissipated"] for p in powers.values())
+    assert rate == pytest.approx(outside - lost, abs=1e-6 * max(1.0, abs(v @ M @ a), abs(energies[0])))
+    selected, classic = (system.reactions(q, v, way=way, engine="plain") for way in ("selected", "newton-euler"))
+    for name, load in selected.items():
+        size = 1e-9 * max(1.0, forces)
+        np.testing.assert_allclose(load.force, classic[name].force, atol=size)
+        np.testing.assert_allclose(load.moment, classic[name].moment, atol=size)
+    # what a joint does not hold, it does not carry
+    assert all(abs(x) < 1e-8 * max(1.0, forces) for load in selected.values() for x in load.driving.values())
+
+
+@pytest.mark.parametrize("seed", [1, 7, 12])
+def test_three_engines_agree_on_random_trees(seed):
+    system = random_tree(seed).build()
+    q, v = random_state(system, seed)
+    for formulation in FORMULATIONS:
+        one, two, three = (
+            system.forward_dynamics(q, v, formulation=formulation, engine=engine) for engine in ("plain", "jit", "compiled")
+        )
+        np.testing.assert_allclose(two, one, rtol=0, atol=1e-9 * np.max(np.abs(one)))
+        np.testing.assert_allclose(three, one, rtol=0, atol=1e-9 * np.max(np.abs(one)))
+
+
+def test_points_move_as_their_jacobian_says():
+    system = random_tree(5).build()
+    q, v = random_state(system, 5)
+    body = next(name for name in system.bodies if name.endswith("@tip"))
+    J, h = system.point_jacobian(q, body, (0.1, 0.2, 0.3), engine="plain"), 1e-6
+    ends = []
+    for sign in (1, -1):
+        there = np.empty(system.nq)
+        retract(system.layout.arrays, q, sign * h * v, there)
+        r, R = system.body_pose(there, body, engine="plain")
+        ends.append(r + R @ [0.1, 0.2, 0.3])
+    np.testing.assert_allclose(J[:3] @ v, (ends[0] - ends[1]) / (2 * h), atol=1e-7)
+    seen = system.observe(q, v, engine="plain")
+    k = system.bodies.index(body)
+    np.testing.assert_allclose(J[3:] @ v, seen.angular_velocity[0, k], atol=1e-12)
+
+
+# ---- frequencies ------------------------------------------------------------------------------------------------------
+
+
+def frequencies(model, count, **more):
+    found = madi.linearize(model, **more)
+    return np.array([mode["frequency"] * 2 * np.pi for mode in found.modes if mode["frequency"] > 1e-3][:count])
+
+
+def beam_on(joints, shapes, L=1.0, EI=12.0, density=0.9, tip=None, y_axis=(0, 1, 0)):
+    m = madi.Model("beam", gravity=(0, 0, 0))
+    link = slender(m, "link", (0, 0, 0), (L, 0, 0), EI, density, {"y": shapes}, y_axis=y_axis)
+    joints(m, link)
+    if tip:
+        mass, inertia = tip
+        m.fixed("holds", link, m.body("tip", mass, inertia=(inertia, inertia, inertia), position=(L, 0, 0)), at=(L, 0, 0))
+    return m, np.sqrt(EI / density) / L**2
+
+
+def clamp(m, link):
+    m.fixed("wall", m.ground, link, at=(0, 0, 0))
+
+
+def pin(m, link):
+    m.revolute("pin", m.ground, link, at=(0, 0, 0), axis=(0, 0, 1))
+
+
+def two_pins(m, link):
+    pin(m, link)
+    m.point_on_line("support", m.ground, link, at=(1, 0, 0), axis=(1, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("joints", "shapes", "roots"),
+    [
+        (clamp, clamped_free(1.0, 6), [1.8751040687, 4.6940911330, 7.8547574382, 10.9955407349]),
+        (clamp, polynomials(1.0, 10), [1.8751040687, 4.6940911330, 7.8547574382, 10.9955407349]),
+        (two_pins, polynomials(1.0, 10), [np.pi, 2 * np.pi, 3 * np.pi, 4 * np.pi]),
+        (two_pins, pinned_pinned(1.0, 5), [np.pi, 2 * np.pi, 3 * np.pi, 4 * np.pi]),
+        (pin, polynomials(1.0, 10), [3.9266023120, 7.0685827456, 10.2101761228, 13.3517687778]),  # a pinned, free pendulum
+    ],
+    ids=["clamped", "clamped, polynomials", "pinned, loop, polynomials", "pinned, loop", "hinged"],
+)  # fmt: skip
+def test_frequencies_of_uniform_beams(joints, shapes, roots):
+    m, unit = beam_on(joints, shapes)
+    np.testing.assert_allclose(frequencies(m, 4), np.array(roots) ** 2 * unit, rtol=1e-3)
+
+
+def test_frequencies_with_a_tip_body():
+    """Clamped, with a mass and inertia at the tip: the roots of the transcendental equation, written out."""
+    from scipy.optimize import brentq
+
+    mass, inertia, density = 0.45, 0.09, 0.9
+    a, b = mass / density, inertia / density
+
+    def equation(x):
+        s, c, S, C = np.sin(x), np.cos(x), np.sinh(x), np.cosh(x)
+        return (
+            1 + c * C - a * x * (s * C - c * S) - b * x**3 * (c * S + s * C) + a * b * x**4 * (1 - c * C)
+        ) / C  # fmt: skip
+
+    grid = np.linspace(0.1, 12, 2000)
+    roots = [brentq(equation, u, w) for u, w in zip(grid, grid[1:], strict=False) if equation(u) * equation(w) < 0][:4]
+    for shapes in (clamped_tip(1.0, a, b, 6), polynomials(1.0, 10)):
+        m, unit = beam_on(clamp, shapes, tip=(mass, inertia))
+        np.testing.assert_allclose(frequencies(m, 4), np.array(roots) ** 2 * unit, rtol=1e-3)
+
+
+def hermite(L, EI, density, elements):
+    """Consistent mass and stiffness of a beam of finite elements; freedoms (w, slope) of every node."""
+    n, h = 2 * (elements + 1), L / elements
+    M, K = np.zeros((n, n)), np.zeros((n, n))
+    m = density * h / 420 * np.array([[156, 22 * h, 54, -13 * h], [22 * h, 4 * h**2, 13 * h, -3 * h**2],
+                                      [54, 13 * h, 156, -22 * h], [-13 * h, -3 * h**2, -22 * h, 4 * h**2]])  # fmt: skip
+    k = EI / h**3 * np.array([[12, 6 * h, -12, 6 * h], [6 * h, 4 * h**2, -6 * h, 2 * h**2],
+                              [-12, -6 * h, 12, -6 * h], [6 * h, 2 * h**2, -6 * h, 4 * h**2]])  # fmt: skip
+    for e in range(elements):
+        part = slice(2 * e, 2 * e + 4)
+        M[part, part] += m
+        K[part, part] += k
+    return M, K
+
+
+def test_frequencies_of_a_straight_two_link_arm():
+    """Both links in line, hinged together and to the ground: finite elements with a hinge, assembled here."""
+    from scipy.linalg import eigh
+
+    m, _ = two_links()
+    found = frequencies(gravity_off(m), 4)
+    elements = 24
+    first, second = hermite(1.3, 40.0, 1.7, elements), hermite(0.9, 15.0, 0.8, elements)
+    n = 2 * (elements + 1)
+    M, K = (np.block([[a, np.zeros((n, n))], [np.zeros((n, n)), b]]) for a, b in zip(first, second, strict=True))
+    M[-2, -2] += 0.3
+    tie = np.delete(np.eye(2 * n), [0, n], axis=1)  # the base is held, the second link starts where the first ends
+    tie[n, n - 3] = 1.0
+    assert tie[n - 2, n - 3] == 1.0
+    wanted = np.sqrt(np.maximum(eigh(tie.T @ K @ tie, tie.T @ M @ tie, eigvals_only=True), 0))
+    wanted = wanted[wanted > 1e-2][:4]
+    np.testing.assert_allclose(found[:2], wanted[:2], rtol=0.02)  # two shapes a link
+    richer, _ = beam_pair(polynomials)
+    np.testing.assert_allclose(frequencies(richer, 4), wanted, rtol=1e-3)
+
+
+def gravity_off(m):
+    m.gravity = (0, 0, 0)
+    return m
+
+
+def beam_pair(shapes):
+    m = madi.Model("pair", gravity=(0, 0, 0))
+    a = slender(m, "a", (0, 0, 0), (1.3, 0, 0), 40.0, 1.7, {"y": shapes(1.3, 8)}, y_axis=(0, 1, 0))
+    b = slender(m, "b", (1.3, 0, 0), (2.2, 0, 0), 15.0, 0.8, {"y": shapes(0.9, 8)}, y_axis=(0, 1, 0))
+    m.revolute("A", m.ground, a, at=(0, 0, 0), axis=(0, 0, 1))
+    m.revolute("B", a, b, at=(1.3, 0, 0), axis=(0, 0, 1))
+    m.fixed("holds", b, m.body("load", 0.3, position=(2.2, 0, 0)))
+    return m, None
+
+
+def test_torsion_and_stretch():
+    """A held rod: (k - 1/2) pi c / L, c the speed of its waves."""
+    m = madi.Model("rod", gravity=(0, 0, 0))
+    section = tube(0.06, 0.05)
+    rod = m.beam("rod", (0, 0, 0), (0, 0, 2), section, **ALUMINIUM, modes={"twist": 2, "axial": 2})
+    m.fixed("wall", m.ground, rod, at=(0, 0, 0))
+    waves = np.sqrt([7e10 / 2.6 / 2700, 7e10 / 2700])
+    wanted = sorted(np.outer([0.5, 1.5], waves).reshape(-1) * np.pi / 2)
+    np.testing.assert_allclose(frequencies(m, 4), wanted, rtol=1e-9)
+
+
+def test_craig_bampton_body_is_the_beam():
+    """A beam of finite elements, reduced, as arrays: frequencies of the clamped beam, and of one with a load."""
+    L, EI, density, elements = 1.0, 12.0, 0.9, 20
+    M, K = hermite(L, EI, density, elements)
+    n = elements + 1
+    shapes, mass, stiffness = craig_bampton(M, K, interface=[2 * n - 2, 2 * n - 1], fixed=[0, 1], count=4)
+    modes = np.zeros((len(shapes), n, 6))
+    modes[:, :, 1], modes[:, :, 5] = shapes[:, 0::2], shapes[:, 1::2]
+    x = np.linspace(0, L, n)
+    weights = density * L / elements * np.concatenate([[0.5], np.ones(n - 2), [0.5]])
+    for tip in (None, 0.45):
+        m = madi.Model("cb", gravity=(0, 0, 0))
+        nodes = np.stack([x, 0 * x, 0 * x], axis=1)
+        link = m.flexible_body("link", nodes, weights, modes, stiffness, modal_mass=mass)
+        clamp(m, link)
+        if tip:
+            m.fixed("holds", link, m.body("load", tip, position=(L, 0, 0)), at=(L, 0, 0))
+        same, _ = beam_on(clamp, polynomials(L, 9), L, EI, density, (tip, 0.0) if tip else None)
+        np.testing.assert_allclose(frequencies(m, 3), frequencies(same, 3), rtol=1e-3)
+
+
+# ---- motions ----------------------------------------------------------------------------------------------------------
+
+
+def flexible_pendulum(E=7e10, modes=None, stiffening=True, gravity=(0, 0, -9.81), **more):
+    m = madi.Model("flexible pendulum", gravity=gravity)
+    link = m.beam("link", (0, 0, 0), (1, 0, 0), rectangle(0.02, 0.01), E, 2700.0, modes or {"z": 2}, stiffening=stiffening,
+                  points={"tip": 1.0}, **more)  # fmt: skip
+    m.revolute("pin", m.ground, link, at=(0, 0, 0), axis=(0, 1, 0))
+    return m
+
+
+def test_energy_of_a_flexible_pendulum_stays():
+    m = flexible_pendulum(E=2e9, modes={"y": 1, "z": 2, "axial": 1})
+    run = madi.simulate(m, 10.0, rtol=1e-10, times=np.linspace(0, 10, 201))
+    assert np.ptp(run["energy"]) < 1e-6 * np.max(np.abs(run["kinetic"]))
+    assert np.max(np.abs(run["link.z1"])) > 1e-3  # it does bend
+
+
+def test_stiff_limit_is_the_rigid_pendulum():
+    m = madi.Model("rigid")
+    mass = 2700 * 0.02 * 0.01
+    m.body("link", mass, com=(0.5, 0, 0), inertia=(0, mass / 12, mass / 12), unphysical=True)
+    m.revolute("pin", m.ground, "link", at=(0, 0, 0), axis=(0, 1, 0))
+    times = np.linspace(0, 1, 11)
+    rigid = madi.simulate(m, 1.0, rtol=1e-9, times=times)["pin"]
+    gaps = []
+    for E in (7e9, 7e10, 7e11, 7e12):
+        run = madi.simulate(flexible_pendulum(E=E, damping=0.3), 1.0, rtol=1e-8, times=times, method="radau")
+        gaps.append(np.max(np.abs(run["pin"] - rigid)))
+    assert gaps[-1] < 1e-4
+    assert all(b < 0.2 * a for a, b in zip(gaps, gaps[1:], strict=False))
+
+
+def test_a_hanging_column_stiffens_and_a_standing_one_softens():
+    """Frequencies of a heavy cantilever, up and down: w^2 = w0^2 (1 -+ g/gc), gc = 7.837 EI/(rho A L^3) the buckling load
+    of a column under its own weight (Greenhill). Checked by the slope for small weights, and by buckling itself."""
+    EI, density, L = 2.0, 0.8, 1.0
+    critical = 7.8373 * EI / (density * L**3)
+
+    def lowest(g):
+        m = madi.Model("column", gravity=(0, 0, -g))
+        link = slender(m, "link", (0, 0, 0), (0, 0, L), EI, density, {"y": polynomials(L, 6)})
+        m.fixed("wall", m.ground, link, at=(0, 0, 0))
+        return madi.linearize(m, q=m.build().q0)
+
+    def square(g):
+        return np.min(np.real(-(lowest(g).eigenvalues ** 2)))
+
+    assert square(0.98 * critical) > 0 > square(1.02 * critical)
+    assert square(-0.1 * critical) > square(0.0) > square(0.1 * critical)
+    m = madi.Model("column", gravity=(0, 0, -2 * critical))
+    slender(m, "link", (0, 0, 0), (0, 0, L), EI, density, {"y": polynomials(L, 6)}, stiffening=False)
+    m.fixed("wall", m.ground, "link", at=(0, 0, 0))
+    assert np.min(np.real(-(madi.linearize(m, q=m.build().q0).eigenvalues ** 2))) > 0  # it does not know
+
+
+# Tip deflection of the spin-up in the turning base's axes: geometrically exact finite elements (two programs that agree to
+# 2e-7 m; shear-rigid, 40 elements, undamped).
+SPIN_UP = {2.5: -0.15127, 5.0: -0.46844, 6.5: -0.56991, 7.5: -0.55904, 10.0: -0.36277, 12.5: -0.11268, 17.5: 0.00363}
+
+
+def spin_up(stiffening, duration):
+    omega, T = 6.0, 15.0
+
+    def angle(t):
+        early = omega / T * (t**2 / 2 + (T / (2 * np.pi)) ** 2 * (madi.cos(2 * np.pi * t / T) - 1))
+        return madi.where(t < T, early, omega * (t - T / 2))
+
+    m = madi.Model("spin-up", gravity=(0, 0, 0))
+    link = m.beam("beam", (0, 0, 0), (10, 0, 0), Section(4e-4, 2e-7, 2e-7, 1e-7), 7e10, 3000.0, {"y": 3},
+                  y_axis=(0, 1, 0), stiffening=stiffening, points={"tip": 10.0})  # fmt: skip
+    m.revolute("hub", m.ground, link, at=(0, 0, 0), axis=(0, 0, 1))
+    m.drive("hub", angle)
+    return madi.simulate(m, duration, rtol=1e-8, times=np.linspace(0, duration, int(10 * duration) + 1))
+
+
+def test_spin_up_of_a_rotating_beam():
+    run = spin_up(True, 20.0)
+    tip = sum(shape(10.0) * run[f"beam.y{k}"] for k, shape in enumerate(clamped_free(10.0, 3), start=1))
+    for t, wanted in SPIN_UP.items():
+        assert np.interp(t, run["time"], tip) == pytest.approx(wanted, abs=2e-3 * 0.57)
+    assert np.max(np.abs(tip[run["time"] > 15])) < 5e-3  # steady: straight again
+
+
+def test_spin_up_without_stiffening_diverges_and_the_user_is_told():
+    with (
+        pytest.warns(madi.MadiWarning, match="stiffening") if hasattr(madi, "MadiWarning") else pytest.raises(madi.RunError)
+    ):
+        spin_up(False, 12.0)
