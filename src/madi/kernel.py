@@ -37,6 +37,26 @@ def inline(function: F) -> F:
     return kernel(function)
 
 
+# What few models need is compiled by itself, the first time a model needs it, and called by its address.
+SELDOM: dict[int, Callable[..., Any]] = {}
+PLACE, INERTIA, MOVE, COLUMNS, BALANCE, ELIMINATE, ACCELERATE, TRANSFORM, ENERGY = range(9)
+
+
+def seldom(code: int) -> Callable[[F], F]:
+    """Mark a kernel (model, work, i) that others reach through `call_seldom`."""
+
+    def mark(function: F) -> F:
+        SELDOM[code] = function
+        return kernel(function)
+
+    return mark
+
+
+def call_seldom(address: Any, code: int, model: Any, work: Any, i: int) -> None:
+    """Plain and traced: the kernel; jitted: the C function at its address (engines/abi.py)."""
+    SELDOM[code](model, work, i)
+
+
 class Symbolic:
     """Base of the scalars of the third life (`symbolic/sym.py`): each function below is a method there."""
 

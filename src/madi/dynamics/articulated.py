@@ -15,7 +15,7 @@ from madi.dynamics.kinematics import point_acceleration
 from madi.dynamics.modal import block_place, generalised_force, modal_columns
 from madi.dynamics.recursive import body_terms
 from madi.joints.dispatch import MODAL
-from madi.kernel import inline, kernel
+from madi.kernel import ACCELERATE, ELIMINATE, call_seldom, inline, kernel, seldom
 
 
 @inline
@@ -45,11 +45,8 @@ def forward(model, work):
         start_articulated(work, i)
     for i in range(n - 1, 0, -1):
         p = model.parent[i]
-        if model.modal[i] >= 0:
-            eliminate_modes(model, work, i)
-        elif model.modes[i] > 0:
-            for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
-                articulated_times(work, i, x)
+        if model.code[i] == MODAL:
+            call_seldom(model.seldom[ELIMINATE], ELIMINATE, model, work, i)
         else:
             for c in range(model.v_end[i] - 1, model.v_at[i] - 1, -1):
                 if model.drive[c] == -1:
@@ -64,10 +61,7 @@ def forward(model, work):
         for j in range(6):
             a[i, j] = a[p, j]
         if model.code[i] == MODAL:
-            if model.modal[i] < 0:
-                point_acceleration(model, work, i, work.acceleration)
-            else:
-                accelerate_modes(model, work, i)
+            call_seldom(model.seldom[ACCELERATE], ACCELERATE, model, work, i)
             continue
         for c in range(model.v_at[i], model.v_end[i]):
             if model.drive[c] == -1:
@@ -137,11 +131,16 @@ def articulated_times(work, i, x):
     work.U[x, 5] = I[i, 5] * b0 + I[i, 10] * b1 + I[i, 14] * b2 + I[i, 17] * b3 + I[i, 19] * b4 + I[i, 20] * b5
 
 
-@kernel
+@seldom(ELIMINATE)
 def eliminate_modes(model, work, i):
     """Take the modes of a flexible body out of its articulated inertia and force, the last first. Between them is the block
-    (dynamics/modal.py), of which c's row stays for the way outwards: xi_c'' = (u - U^T a - sum_{d<c} M_cd xi_d'') / d."""
+    (dynamics/modal.py), of which c's row stays for the way outwards: xi_c'' = (u - U^T a - sum_{d<c} M_cd xi_d'') / d.
+    Of a point: what its blades carry."""
     I, W, U = work.articulated, work.W, work.U
+    if model.modal[i] < 0:
+        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+            articulated_times(work, i, x)
+        return
     l, m = model.v_at[i], model.v_end[i]
     modal_columns(model, work, i)
     for c in range(l, m):
@@ -169,9 +168,12 @@ def eliminate_modes(model, work, i):
                     work.block[at] = work.block[at] - y * work.block[block_place(model, i, c, k)]
 
 
-@kernel
+@seldom(ACCELERATE)
 def accelerate_modes(model, work, i):
-    """Accelerations of the modes, then of the body's frame."""
+    """Accelerations of the modes, then of the body's frame; or of a point."""
+    if model.modal[i] < 0:
+        point_acceleration(model, work, i, work.acceleration)
+        return
     a, l = work.a, model.v_at[i]
     for c in range(l, model.v_end[i]):
         if model.drive[c] == -1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from madi.dynamics.kinematics import accelerations
 from madi.dynamics.modal import add_momentum, generalised_force, modal_mass
 from madi.dynamics.recursive import body_terms
-from madi.kernel import inline, kernel
+from madi.kernel import BALANCE, call_seldom, kernel, seldom
 from madi.spatial.algebra import dot6, inertia_times
 
 
@@ -21,7 +21,7 @@ def joint_forces(model, work):
         W[i, 0], W[i, 1], W[i, 2] = f0 - W[i, 0], f1 - W[i, 1], f2 - W[i, 2]
         W[i, 3], W[i, 4], W[i, 5] = f3 - W[i, 3], f4 - W[i, 4], f5 - W[i, 5]
         if model.modal[i] >= 0:
-            modal_forces(model, work, i)
+            call_seldom(model.seldom[BALANCE], BALANCE, model, work, i)
     for i in range(n - 1, 0, -1):
         p = model.parent[i]
         if p > 0:
@@ -29,14 +29,13 @@ def joint_forces(model, work):
                 W[p, j] = W[p, j] + W[i, j]
 
 
-@inline
+@seldom(BALANCE)
 def modal_forces(model, work, i):
     """W of a flexible body alone gets what its modes' accelerations take; work.own becomes the balance of each mode."""
     l, m = model.v_at[i], model.v_end[i]
     qdd = work.acceleration
     add_momentum(model, work, i, qdd, work.W, i)
     for c in range(l, m):
-        # own - B W, that is gyro - h A, from own_force: all of W but the sign is in W by now
         x = dot6(work.h, c, work.A, i) - work.gyro[c] + dot6(work.h, c, work.a, i) + dot6(work.B, c, work.W, i)
         for d in range(l, m):
             x = x + modal_mass(model, work, i, c, d) * qdd[d]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from madi.dynamics.modal import own_inertia, swirl
-from madi.joints.dispatch import BASE, MODAL, bias, has_bias, place
-from madi.kernel import inline, kernel
+from madi.dynamics.modal import swirl
+from madi.joints import modal
+from madi.joints.dispatch import BASE, MODAL, bias, has_bias, place, put_bias
+from madi.kernel import INERTIA, MOVE, call_seldom, inline, kernel, seldom
 from madi.spatial.algebra import motion_cross
 
 
@@ -15,7 +16,7 @@ def positions(model, work, q):
     for i in range(1, model.n):
         place(model, work, i, q)
         if model.modal[i] >= 0:
-            own_inertia(model, work, i, q)
+            call_seldom(model.seldom[INERTIA], INERTIA, model, work, i)
 
 
 @inline
@@ -48,7 +49,9 @@ def velocities(model, work, q, v):
         if model.code[i] == BASE:
             base_velocity(model, work, i, v)
         elif model.code[i] == MODAL:
-            modal_velocity(model, work, i, q, v)
+            for c in range(l, m):
+                work.xi_rate[c] = v[c]
+            call_seldom(model.seldom[MOVE], MOVE, model, work, i)
         elif m - l == 1:
             # the one-axis joint: B v and its rate in scalars
             x = v[l]
@@ -89,10 +92,11 @@ def add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5):
     A[i, 3], A[i, 4], A[i, 5] = A[p, 3] + d3, A[p, 4] + d4, A[p, 5] + d5
 
 
-@kernel
-def modal_velocity(model, work, i, q, v):
+@seldom(MOVE)
+def modal_velocity(model, work, i):
     """A point of a flexible body relative to the body, or the body relative to the point it hangs on."""
     Y, A, B = work.Y, work.A, work.B
+    v = work.xi_rate
     l, outward = model.mode_v[i], model.modal[i] < 0
     b0, b1, b2 = 0.0, 0.0, 0.0
     b3, b4, b5 = 0.0, 0.0, 0.0
@@ -105,11 +109,12 @@ def modal_velocity(model, work, i, q, v):
             b0, b1, b2 = b0 - B[k, 0] * f, b1 - B[k, 1] * f, b2 - B[k, 2] * f
             b3, b4, b5 = b3 - B[k, 3] * f, b4 - B[k, 4] * f, b5 - B[k, 5] * f
     add_relative(Y, A, model.parent[i], i, b0, b1, b2, b3, b4, b5)
-    s0, s1, s2, s3, s4, s5 = bias(model, work, i, q, v)
+    modal.bias(model, i, work.xi, l, v, l, work.joint_b)
+    s0, s1, s2, s3, s4, s5 = put_bias(model, work, i)
     A[i, 0], A[i, 1], A[i, 2] = A[i, 0] + s0, A[i, 1] + s1, A[i, 2] + s2
     A[i, 3], A[i, 4], A[i, 5] = A[i, 3] + s3, A[i, 4] + s4, A[i, 5] + s5
     if not outward:
-        swirl(model, work, i, q, v)
+        swirl(model, work, i)
 
 
 @kernel

@@ -20,7 +20,7 @@ and between modes the block  M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum
 
 from __future__ import annotations
 
-from madi.kernel import inline, kernel
+from madi.kernel import COLUMNS, ENERGY, INERTIA, inline, kernel, seldom
 from madi.spatial.algebra import dot6, force_cross, inertia_times
 
 
@@ -53,10 +53,10 @@ def turned(R, i, x, y, z):
     )
 
 
-@kernel
-def own_inertia(model, work, i, q):
+@seldom(INERTIA)
+def own_inertia(model, work, i):
     """work.inertia of a flexible body as it is bent now, and h of its modes."""
-    k, l, g = model.modes[i], model.v_at[i], model.q_at[i]
+    k, l, q = model.modes[i], model.v_at[i], work.xi
     R, r, s = work.R, work.r, model.shape
     at = model.inertia_at[i]
     m = s[at]
@@ -74,7 +74,7 @@ def own_inertia(model, work, i, q):
         d0, d1, d2 = s[a], s[a + 1], s[a + 2]
         d3, d4, d5 = s[a + 3], s[a + 4], s[a + 5]
         for d in range(k):
-            f = q[g + d]
+            f = q[l + d]
             a = integral(model, i, 4) + 3 * (c * k + d)
             x2, y2, z2 = x2 + s[a] * f, y2 + s[a + 1] * f, z2 + s[a + 2] * f
             a = integral(model, i, 6) + 3 * (d * k + c)
@@ -82,7 +82,7 @@ def own_inertia(model, work, i, q):
             a, f = integral(model, i, 5) + 6 * (c * k + d), 0.5 * f
             d0, d1, d2 = d0 + s[a] * f, d1 + s[a + 1] * f, d2 + s[a + 2] * f
             d3, d4, d5 = d3 + s[a + 3] * f, d4 + s[a + 4] * f, d5 + s[a + 5] * f
-        f = q[g + c]
+        f = q[l + c]
         x, y, z = x + 0.5 * f * (x1 + x2), y + 0.5 * f * (y1 + y2), z + 0.5 * f * (z1 + z2)
         j0, j1, j2 = j0 + f * d0, j1 + f * d1, j2 + f * d2
         j3, j4, j5 = j3 + f * d3, j4 + f * d4, j5 + f * d5
@@ -115,9 +115,9 @@ def own_inertia(model, work, i, q):
 
 
 @kernel
-def swirl(model, work, i, q, v):
+def swirl(model, work, i):
     """The velocity terms of a flexible body: its force vector into work.swirl, its modes' into work.gyro."""
-    k, l, g = model.modes[i], model.v_at[i], model.q_at[i]
+    k, l, v = model.modes[i], model.v_at[i], work.xi_rate
     R, r, s = work.R, work.r, model.shape
     Y, h, f = work.Y, work.h, model.modal[i]
     w0, w1, w2 = Y[i, 3], Y[i, 4], Y[i, 5]
@@ -141,7 +141,7 @@ def swirl(model, work, i, q, v):
         d3, d4, d5 = s[a + 3], s[a + 4], s[a + 5]
         own = -(h[l + c, 0] * e0 + h[l + c, 1] * e1 + h[l + c, 2] * e2)
         for d in range(k):
-            y, z = q[g + d], v[l + d]
+            y, z = work.xi[l + d], v[l + d]
             a = integral(model, i, 5) + 6 * (c * k + d)
             d0, d1, d2 = d0 + s[a] * y, d1 + s[a + 1] * y, d2 + s[a + 2] * y
             d3, d4, d5 = d3 + s[a + 3] * y, d4 + s[a + 4] * y, d5 + s[a + 5] * y
@@ -195,7 +195,7 @@ def block_place(model, i, c, d):
     return model.block_at[i] + (c - l) * model.modes[i] + d - l
 
 
-@kernel
+@seldom(COLUMNS)
 def modal_columns(model, work, i):
     """U and the block of M of the modes of body i; U of the blades of its points is there already."""
     l = model.v_at[i]
@@ -237,13 +237,14 @@ def generalised_force(model, work, c):
     return total
 
 
-@kernel
+@seldom(ENERGY)
 def modal_energy(model, work, i):
-    """Kinetic energy of a flexible body beyond that of its frame: Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d'."""
+    """Kinetic energy of a flexible body beyond that of its frame, Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d', into work.own of its
+    first mode."""
     total = 0.0
     for c in range(model.v_at[i], model.v_end[i]):
         x = dot6(work.h, c, work.Y, i)
         for d in range(model.v_at[i], model.v_end[i]):
-            x = x + 0.5 * modal_mass(model, work, i, c, d) * work.v[d]
-        total = total + x * work.v[c]
-    return total
+            x = x + 0.5 * modal_mass(model, work, i, c, d) * work.xi_rate[d]
+        total = total + x * work.xi_rate[c]
+    work.own[model.v_at[i]] = total

@@ -13,8 +13,8 @@ M has the sparsity of the tree: entries only between a column and its ancestors.
 
 from __future__ import annotations
 
-from madi.dynamics.modal import generalised_force, mass_entry, modal_columns, own_force
-from madi.kernel import inline, kernel
+from madi.dynamics.modal import generalised_force, mass_entry, own_force
+from madi.kernel import COLUMNS, call_seldom, inline, kernel
 from madi.spatial.algebra import body_inertia, force_cross, inertia_times
 
 
@@ -75,7 +75,7 @@ def composite_columns(model, work, i):
     B, U = work.B, work.U
     first, end = model.v_at[i], model.v_end[i]
     if model.modal[i] >= 0:
-        modal_columns(model, work, i)
+        call_seldom(model.seldom[COLUMNS], COLUMNS, model, work, i)
         return
     if model.modes[i] > 0:
         first = model.blade_at[i]

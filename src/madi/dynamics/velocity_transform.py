@@ -14,7 +14,7 @@ from __future__ import annotations
 from madi.dynamics.kinematics import point
 from madi.dynamics.modal import modal_mass
 from madi.dynamics.recursive import body_terms, solve
-from madi.kernel import kernel
+from madi.kernel import TRANSFORM, call_seldom, kernel, seldom
 from madi.spatial.algebra import body_inertia, dot6, inertia_times
 
 
@@ -32,7 +32,7 @@ def equations(model, work):
             j = model.column_parent[j]
     for i in range(1, model.n):
         if model.modal[i] >= 0:
-            add_flexible(model, work, i)
+            call_seldom(model.seldom[TRANSFORM], TRANSFORM, model, work, i)
             continue
         m = model.mass[i]
         c0, c1, c2 = point(work, i, model.com[i, 0], model.com[i, 1], model.com[i, 2])
@@ -65,7 +65,7 @@ def equations(model, work):
             x = model.blade_parent[x]
 
 
-@kernel
+@seldom(TRANSFORM)
 def add_flexible(model, work, i):
     """A flexible body's part, B^T M B with M over the frame's motion and the modes: K, h and m (dynamics/modal.py)."""
     M, P, B = work.M, work.P, work.B

@@ -270,6 +270,11 @@ builtin(
     lambda address, model, work, e: types.none(types.intp, model, work, types.intp),
     _lower_element,
 )
+builtin(
+    k.call_seldom,
+    lambda address, code, model, work, i: types.none(types.intp, types.intp, model, work, types.intp),
+    lambda context, builder, signature, args: _lower_element(context, builder, signature, [args[0], *args[2:]]),
+)
 
 
 @overload(k.call, jit_options=INNER)

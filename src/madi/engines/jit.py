@@ -23,6 +23,7 @@ from madi.engines.cache import jit_folder
 from madi.engines.entries import ENTRIES
 from madi.forces import BY_CODE
 from madi.forces.dispatch import BUILT_IN
+from madi.kernel import SELDOM
 from madi.topology.layout import Layout, address_table, work_views
 
 
@@ -89,13 +90,25 @@ def element_function(code: int) -> Any:
     return _make(piece, f"kernel {piece!r}", lambda abi: abi.compile_element(piece, module.apply))
 
 
-def model_table(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """The layout's table with the addresses of its force elements, and the array that holds them (keep it)."""
+def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """The layout's table with the addresses of its force elements and of kernels few models need, and the arrays that hold
+    them (keep them)."""
     kinds = layout.arrays.force_kind
     calls = np.array([element_function(int(k)).address if k > BUILT_IN else 0 for k in kinds], dtype=np.int64)
     table = layout.table.copy()
     table[layout.arrays._fields.index("force_call")] = calls.ctypes.data
-    return table, calls
+    if layout.header("nh"):
+        seldom = np.array([seldom_function(code).address for code in range(len(SELDOM))], dtype=np.int64)
+        table[layout.arrays._fields.index("seldom")] = seldom.ctypes.data
+        return table, (calls, seldom)
+    return table, (calls,)
+
+
+@cache
+def seldom_function(code: int) -> Any:
+    """The C function of a kernel few models need."""
+    piece = f"seldom-{SELDOM[code].__name__}"
+    return _make(piece, f"kernel {piece!r}", lambda abi: abi.compile_element(piece, SELDOM[code]))
 
 
 @cache

@@ -16,7 +16,7 @@ drawn direction they need no sign, because `topology` turns their z axis around.
 from __future__ import annotations
 
 from madi.joints import cylindrical, fixed, free, modal, planar, prismatic, revolute, screw, spherical, universal
-from madi.kernel import inline, kernel, sincos
+from madi.kernel import PLACE, call_seldom, inline, kernel, seldom, sincos
 from madi.spatial.rotation import (
     quaternion_exp,
     quaternion_log,
@@ -112,7 +112,7 @@ def drawn_subspace(code, pitch, q, R, p, S):
 @inline
 def has_bias(code):
     """Whether S° v can be other than zero."""
-    return code in (UNIVERSAL, PLANAR, MODAL)
+    return code in (UNIVERSAL, PLANAR)
 
 
 @inline
@@ -124,7 +124,9 @@ def place(model, work, i, q):
     elif code == BASE:
         place_base(model, work, i, q)
     elif code == MODAL:
-        place_modal(model, work, i, q)
+        for c in range(model.v_at[i], model.v_end[i]):
+            work.xi[c] = q[model.column_q[c]]
+        call_seldom(model.seldom[PLACE], PLACE, model, work, i)
     else:
         place_joint(model, work, i, q)
 
@@ -252,11 +254,11 @@ def put_column(model, work, i, c, s0, s1, s2, s3, s4, s5):
     B[c, 2] = B[c, 2] + (o[0] * w1 - o[1] * w0)
 
 
-@kernel
-def place_modal(model, work, i, q):
+@seldom(PLACE)
+def place_modal(model, work, i):
     """A point of a flexible body, or (walked the other way) the body on the point it hangs on; one blade for every mode: all
     that the mode moves there."""
-    k, p = model.q_at[i], work.joint_p
+    k, p, q = model.mode_v[i], work.joint_p, work.xi
     modal.pose(model, i, q, k, work.joint_R, p)
     compose(model, work, i)
     for c in range(model.modes[i]):
@@ -272,10 +274,14 @@ def place_modal(model, work, i, q):
 def bias(model, work, i, q, v):
     """± X_F (S° v) of joint i, about the reference origin."""
     b = work.joint_b
-    if model.code[i] == MODAL:
-        modal.bias(model, i, q, model.q_at[i], v, model.mode_v[i], b)
-    else:
-        local_bias(model.code[i], q, model.q_at[i], v, model.v_at[i], b)
+    local_bias(model.code[i], q, model.q_at[i], v, model.v_at[i], b)
+    return put_bias(model, work, i)
+
+
+@kernel
+def put_bias(model, work, i):
+    """± X_F b, b = S° v in joint_b."""
+    b = work.joint_b
     sign = -1.0 if model.reverse[i] == 1 else 1.0
     a, o = work.joint_a, work.joint_o
     parent, d = model.parent[i], model.d

@@ -176,7 +176,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     layout = pack(
         sizes,
         {
-            **ints, **columns, **forces, **reals, **rows, **scheme, "shape": modal.shape,
+            **ints, **columns, **forces, **reals, **rows, **scheme, "shape": modal.shape, "seldom": [0] * 9,
             "row_value": [(*value, 0.0) for value in loops.values],
             "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
             "callback": [[c.address, first, count] for c, first, count in signals.callbacks],

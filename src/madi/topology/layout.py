@@ -61,6 +61,7 @@ INTS: list[tuple[Any, ...]] = [
     ("blade_body", "nb"),
     ("blade_parent", "nb"),  # previous blade on the path to the base, -1 at its end
     ("free_blade", "nb"),  # the same, driven columns left out
+    ("seldom", "9"),  # addresses of the kernels in kernel.SELDOM, where the model needs them
     ("column_body", "nv"),
     ("column_parent", "nv"),  # previous column on the path to the base, -1 at its end
     ("free_parent", "nv"),  # the same, driven columns left out
@@ -138,6 +139,8 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("U", "nb", 6),  # K_c B_c
     ("T", "nb", 6),  # columns of the velocity transformation of one body
     ("h", "nv", 6),  # of a mode: momentum of its own body per unit of its rate
+    ("xi", "nv"),  # of a mode: its coordinate and its rate
+    ("xi_rate", "nv"),
     ("gyro", "nv"),  # of a mode: velocity terms of its equation
     ("own", "nv"),  # of a mode: what its own body adds to its equation
     ("swirl", "nh", 6),  # of a flexible body: force vector of its modes' rates
