@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.errors import AssemblyError, EngineError, InputError, MadiError, ModelError, RunError, TraceError
+from madi.errors import AssemblyError, EngineError, InputError, MadiError, MadiWarning, ModelError, RunError, TraceError
 from madi.kernel import (
     acos,
     asin,
@@ -40,6 +40,7 @@ __all__ = [
     "EngineError",
     "InputError",
     "MadiError",
+    "MadiWarning",
     "Model",
     "ModelError",
     "Road",

@@ -64,6 +64,10 @@ class RunError(MadiError):
         self.run = run
 
 
+class MadiWarning(UserWarning):
+    """A run was made, but what it tells may not be what was meant."""
+
+
 def positive_number(value: Any, what: str) -> float:
     """A number > 0, or an error that names it."""
     if not (isinstance(value, numbers.Real) and math.isfinite(float(value)) and float(value) > 0):

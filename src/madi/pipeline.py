@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.engines.entries import FORMULATIONS
-from madi.errors import InputError, RunError
+from madi.errors import InputError, MadiWarning, RunError
 from madi.integrate import METHODS
 from madi.integrate.contract import DONE, Method
 from madi.integrate.structural import alpha_options, newmark_options
 from madi.loops.assemble import start_vector
 from madi.loops.null_space import WAYS
 from madi.model.model import Model
+from madi.results.deflection import large_deflections
 from madi.solver import Solver, number, positive
 from madi.system import System
 
@@ -163,10 +165,13 @@ def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None) -
         interrupt.run = solver.result()  # type: ignore[attr-defined]  # what was computed is not lost
         raise
     run = solver.result()
+    told = large_deflections(solver.system, run)
     if status != DONE:
-        raise RunError(solver.explain(status), run)
+        raise RunError(". ".join([solver.explain(status), *told]), run)
     if solver.spoiled is not None:
-        raise RunError(solver.explain_spoiled(), run)
+        raise RunError(". ".join([solver.explain_spoiled(), *told]), run)
+    for text in told:
+        warnings.warn(MadiWarning(text), stacklevel=3)
     return run
 
 

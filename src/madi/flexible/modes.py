@@ -171,7 +171,7 @@ def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
         inner = np.poly1d(jacobi(k, 0, 2 * start).coeffs)  # of 2 x/L - 1
         polynomial = np.poly1d([1.0] + [0.0] * start) * inner(np.poly1d([2.0, -1.0]))
         derivatives = [polynomial.deriv(order) if order else polynomial for order in range(4)]
-        return Shape(f"polynomial of degree {start + k}", lambda x, order: derivatives[order](x / length) / length**order,
+        return Shape(f"polynomial {start + k}", lambda x, order: derivatives[order](x / length) / length**order,
                      length, 0.0, ("start", "start slope")[: min(start, 2)])  # fmt: skip
 
     return [shape(k) for k in range(count)]

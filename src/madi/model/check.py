@@ -12,6 +12,7 @@ from madi.errors import Finding, InputError
 from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.joints.dispatch import drawn_subspace
+from madi.model.conditions import conditions
 from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.road import Road
 from madi.spatial.rotation import as_rotation, frame_with_z
@@ -32,6 +33,7 @@ def check(model: Model) -> list[Finding]:
 
         findings.extend(findings_of_points(model))
         if not findings:
+            findings.extend(conditions(model))
             model = lower(model)
             tree = spanning_tree(model)
             findings.extend(_massless(model, tree))

@@ -1,0 +1,43 @@
+"""Did flexible bodies stay within what their modes are made for, small deflections?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from madi.results.run import Run
+    from madi.system import System
+
+MOST = 0.15  # of a body's size
+
+
+def large_deflections(system: System, run: Run) -> list[str]:
+    """A sentence for every flexible body that bent by more than MOST of its size."""
+    told = []
+    for body in system.model.bodies:
+        if body.flexible is None or not len(run.data["time"]):
+            continue
+        field = body.flexible.field
+        xi = np.stack([run[f"{body.name}.{name}"] for name in field.names], axis=1)
+        size = float(np.max(np.ptp(field.points, axis=0)))
+        with np.errstate(all="ignore"):
+            some = np.linspace(0, len(field.points) - 1, min(25, len(field.points))).astype(int)
+            moved = np.linalg.norm(np.einsum("tc,cni->tni", xi, field.psi[:, some]), axis=2)
+            reach = np.nan_to_num(np.max(moved, axis=1), nan=np.inf) / size
+        if np.max(reach) > MOST:
+            first = int(np.argmax(reach > MOST))
+            largest = float(np.max(reach))
+            text = (
+                f"flexible body {body.name!r} bends by {100 * largest:.3g} % of its size (more than {100 * MOST:.0f} % from "
+                f"t = {float(run['time'][first]):.4g} s on); its modes are for small deflections. Join several shorter "
+                "beams by fixed joints: each may bend a little, all together much"
+            )
+            if not getattr(body.flexible, "stiffening", True):
+                text += (
+                    ". It has stiffening=False: turning fast, it lacks the stiffness that centrifugal forces give; use "
+                    "stiffening=True"
+                )
+            told.append(text)
+    return told
