@@ -17,7 +17,7 @@ from madi.integrate.structural import alpha_options, newmark_options
 from madi.loops.assemble import start_vector
 from madi.loops.null_space import WAYS
 from madi.model.model import Model
-from madi.results.deflection import large_deflections
+from madi.results.flexible import large_deflections
 from madi.solver import Solver, number, positive
 from madi.system import System
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from madi.bench import loops, methods, trees
+from madi.bench import flexible, loops, methods, trees
 
 
 def realtime(quick: bool = False) -> dict[str, Any]:
@@ -15,4 +15,5 @@ def realtime(quick: bool = False) -> dict[str, Any]:
 
 BENCHMARKS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "trees": trees.report, "loops": loops.report, "realtime": realtime, "methods": methods.report,
+    "flexible": flexible.report,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Did flexible bodies stay within what their modes are made for, small deflections?"""
+"""Flexible bodies in results: where their centre lines are, and whether they stayed within small deflections."""
 
 from __future__ import annotations
 
@@ -6,11 +6,32 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from madi.spatial.rotation import turn_by_quaternion
+
 if TYPE_CHECKING:
+    from madi.model.elements import Body
     from madi.results.run import Run
     from madi.system import System
 
 MOST = 0.15  # of a body's size
+
+
+def centre_line(body: Body, run: Run, points: int = 21, scale: float = 1.0) -> np.ndarray:
+    """The line of a beam (of other flexible bodies: their nodes) in the ground at every output, (times, points, 3); what it is
+    bent by, times `scale`."""
+    field = body.flexible.field
+    length = getattr(body.flexible, "length", None)
+    if length is None:
+        s, psi = field.points, field.psi
+    else:
+        stations = [body.flexible.station(np.array([x, 0.0, 0.0])) for x in np.linspace(0, length, points)]
+        s, psi = np.array([station.position for station in stations]), np.stack([p.psi for p in stations], axis=1)
+    xi = np.stack([run[f"{body.name}.{name}"] for name in field.names], axis=1)
+    local = s + scale * np.einsum("tc,cni->tni", xi, psi)
+    place = run.data["position"].sel(body=body.name).values
+    quaternion = run.data["orientation"].sel(body=body.name).values
+    turned = turn_by_quaternion(tuple(quaternion.T[:, :, None]), *np.moveaxis(local, 2, 0))
+    return place[:, None, :] + np.stack(turned, axis=2)
 
 
 def large_deflections(system: System, run: Run) -> list[str]:

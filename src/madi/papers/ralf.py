@@ -1,0 +1,364 @@
+"""P3's experiment: RALF, the Robotic Arm, Large and Flexible, in the vertical plane.
+
+A lower and an upper link of about 3 m; the upper one is moved through a parallelogram by a crank at the base (the rigid
+connecting link) and an actuating link beside the lower one. Two modes on the lower, upper and actuating link. One joint of
+the parallelogram is cut.
+
+The paper prints the equations and the null space of the rigid parallelogram, V2 = [[1, 0], [0, a], [0, a], [0, -a]] with
+a = 1/√3 for (theta1, theta2, theta3, theta4), at every configuration and for every ratio of lengths; it prints no link data and
+no curves. V2 tells how the angles are measured: theta2 of the upper link and theta3 of the crank both from the lower link,
+theta4 of the actuating link from the crank. (Its eq. 67 lets the connecting link start at the elbow; with that arrangement V2
+would depend on the lengths.) Our data, assumed: links of 3.05 m (10 ft), aluminium tubes of 5 in (lower), 4 in (upper) and
+2 in (actuating link), 3.2 mm thick; elbow and crank rods of 0.5 m; a payload of 15 kg; damping ratio 0.5 %; the two hydraulic
+actuators, at the base, prescribe the lower link's and the crank's angle. Shapes: clamped with the mass each link carries at
+its end; pinned at both ends for the actuating link.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from madi.equilibrium import statics
+from madi.errors import MadiError
+from madi.flexible import Shape, clamped_tip, pinned_pinned, tube
+from madi.kernel import sin, where
+from madi.linearization import linearize
+from madi.model.elements import Body
+from madi.model.model import Model
+from madi.pipeline import simulate
+from madi.results.flexible import centre_line
+
+LENGTH, ARM, PAYLOAD, DAMPING = 3.05, 0.5, 15.0, 0.005
+YOUNG, RHO = 68.9e9, 2700.0  # 6061-T6
+SECTIONS = {"lower": tube(0.127, 0.1206), "upper": tube(0.1016, 0.0952), "actuating": tube(0.0508, 0.0444)}
+ROD = 20.0  # kg/m of elbow and crank
+MOVE = ((80.0, 50.0), (-50.0, -100.0))  # degrees, lower link and crank, from where to where
+TIME, DURATION = 1.5, 4.0  # of the move, and with what rings after it
+GRAVITY = 9.81
+
+
+def shapes() -> dict[str, list[Shape]]:
+    """Two of every flexible link."""
+    weight = {name: RHO * section.area * LENGTH for name, section in SECTIONS.items()}
+    end = PAYLOAD + weight["upper"] + ROD * ARM
+    return {
+        "lower": clamped_tip(LENGTH, end / weight["lower"], 0.0, 2),
+        "upper": clamped_tip(LENGTH, PAYLOAD / weight["upper"], 0.0, 2),
+        "actuating": pinned_pinned(LENGTH, 2),
+    }
+
+
+def link(m: Model, name: str, start: float, rigid: bool) -> Body:
+    """A tube along x, drawn from (start, 0)."""
+    section = SECTIONS[name]
+    if rigid:
+        mass = RHO * section.area * LENGTH
+        turn = mass * LENGTH**2 / 12
+        return m.body(name, mass, com=(LENGTH / 2, 0, 0), inertia=(turn / 100, turn, turn), position=(start, 0, 0))
+    return m.beam(
+        name, (start, 0, 0), (start + LENGTH, 0, 0), section, YOUNG, RHO, {"y": shapes()[name]}, y_axis=(0, 1, 0),
+        damping=DAMPING, points={"tip": LENGTH}, stiffening=False,
+    )  # fmt: skip
+
+
+def rod(m: Model, name: str, at: float) -> Body:
+    """Elbow or crank: a rigid rod from x = at backwards."""
+    mass = ROD * ARM
+    turn = mass * ARM**2 / 12
+    return m.body(name, mass, com=(-ARM / 2, 0, 0), inertia=(turn / 100, turn, turn), position=(at, 0, 0))
+
+
+def model(rigid: bool = False, angles: tuple[float, float] = (MOVE[0][0], MOVE[1][0]), actuators: str = "free") -> Model:
+    """Drawn stretched out along x; `angles`: of the lower link and of the upper one from it, degrees. `actuators`: "free",
+    "locked" or "driven" (the move)."""
+    first, second = np.radians(angles)
+    m = Model("RALF", gravity=(0, -GRAVITY, 0))
+    lower, upper = link(m, "lower", 0.0, rigid), link(m, "upper", LENGTH, rigid)
+    elbow, crank = rod(m, "elbow", LENGTH), rod(m, "crank", 0.0)
+    actuating = link(m, "actuating", -ARM, rigid)
+    z = (0, 0, 1)
+    m.revolute("theta1", m.ground, lower, at=(0, 0, 0), axis=z, q0=first)
+    m.revolute("theta2", lower, elbow, at=(LENGTH, 0, 0), axis=z, q0=second)
+    m.fixed("root", elbow, upper, at=(LENGTH, 0, 0))
+    m.revolute("theta3", lower, crank, at=(0, 0, 0), axis=z, q0=second)
+    m.revolute("theta4", crank, actuating, at=(-ARM, 0, 0), axis=z, q0=-second)
+    m.revolute("C", actuating, elbow, at=(LENGTH - ARM, 0, 0), axis=z, cut=True)
+    m.fixed("grip", upper, m.body("payload", PAYLOAD, inertia=(0.1, 0.1, 0.1), position=(2 * LENGTH, 0, 0)))
+    if actuators == "locked":
+        m.lock("theta1")
+        m.lock("theta3")
+    elif actuators == "driven":
+        m.drive("theta1", lambda t: move(t, *MOVE[0]))
+        m.drive("theta3", lambda t: move(t, *MOVE[1]))
+    return m
+
+
+def move(t: Any, a: float, b: float) -> Any:
+    """From a to b (degrees) in TIME, along a cycloid; rad."""
+    s = t / TIME
+    part = where(t < TIME, s - sin(2 * np.pi * s) / (2 * np.pi), 1.0)
+    return np.radians(a) + (np.radians(b) - np.radians(a)) * part
+
+
+COORDINATES = (
+    "theta1", "lower.y1", "lower.y2", "theta2", "upper.y1", "upper.y2", "theta3", "theta4", "actuating.y1", "actuating.y2",
+)  # of the symbolic equations, by the recursive model's names; fmt: skip
+
+
+# ---- Lagrange's equations in symbols: P3's way ----------------------------------------------------------------------
+
+
+@cache
+def symbolic() -> Any:
+    """(equations of the tree, the two closure conditions of joint C); coordinates in the order of COORDINATES."""
+    import sympy as sp
+
+    from madi.symbolic.lagrange import Lagrange, Link, Lump
+
+    t1, t2, t3, t4, x = sp.symbols("theta1 theta2 theta3 theta4 x")
+    names = ("lower", "upper", "actuating")
+    xi = {name: sp.symbols(f"xi_{name}1 xi_{name}2") for name in names}
+    psi = {name: sp.symbols(f"psi_{name}1 psi_{name}2") for name in names}
+    known = shapes()
+
+    def turn(angle: Any) -> Any:
+        return sp.Matrix([[sp.cos(angle), -sp.sin(angle)], [sp.sin(angle), sp.cos(angle)]])
+
+    def deflection(name: str, at: float | None = None, order: int = 0) -> Any:
+        values = psi[name] if at is None else [shape(at, order) for shape in known[name]]
+        return sum(a * b for a, b in zip(values, xi[name], strict=True))
+
+    first = turn(t1)
+    end = first * sp.Matrix([LENGTH, deflection("lower", LENGTH)])
+    second = turn(t1 + t2 + deflection("lower", LENGTH, 1))
+    third = turn(t1 + t3)
+    hinge = third * sp.Matrix([-ARM, 0])
+    fourth = turn(t1 + t3 + t4 - deflection("actuating", 0.0, 1))  # theta4 is its end section's; shapes are on its chord
+    at = {
+        "lower": first * sp.Matrix([x, deflection("lower")]),
+        "upper": end + second * sp.Matrix([x, deflection("upper")]),
+        "actuating": hinge + fourth * sp.Matrix([x, deflection("actuating")]),
+    }
+    parts: list[Any] = [
+        Link(at[name], x, LENGTH, RHO * SECTIONS[name].area, tuple(zip(xi[name], psi[name], known[name], strict=True)),
+             YOUNG * SECTIONS[name].iz)
+        for name in names
+    ]  # fmt: skip
+    parts += [Link(end + second * sp.Matrix([-x, 0]), x, ARM, ROD), Link(third * sp.Matrix([-x, 0]), x, ARM, ROD)]
+    # the payload is a point with an inertia: four points on a cross around it have both
+    turned = second * turn(deflection("upper", LENGTH, 1))
+    held = end + second * sp.Matrix([LENGTH, deflection("upper", LENGTH)])
+    far = np.sqrt(0.1 / PAYLOAD)
+    parts += [Lump(held + turned * sp.Matrix(side), PAYLOAD / 4) for side in ((far, 0), (-far, 0), (0, far), (0, -far))]
+    coordinates = [t1, *xi["lower"], t2, *xi["upper"], t3, t4, *xi["actuating"]]
+    closure = hinge + fourth * sp.Matrix([LENGTH, 0]) - end - second * sp.Matrix([-ARM, 0])
+    return Lagrange(coordinates, parts, (0, -GRAVITY)), closure
+
+
+def null_space(angles: tuple[float, float]) -> np.ndarray:
+    """V2 of the rigid parallelogram (theta1 to theta4), scaled and turned so that it can be compared with the print."""
+    system = model(rigid=True, angles=angles).build()
+    J = system.constraint_jacobian(system.start.q)
+    order = [system.speeds.index(f"theta{k}") for k in (1, 2, 3, 4)]
+    _, s, V = np.linalg.svd(J[:, order])
+    basis = V[int(np.sum(s > 1e-9 * s[0])) :].T
+    first = basis @ basis.T[:, 0]  # what theta1's own direction is in it
+    first /= np.linalg.norm(first)
+    rest = basis - np.outer(first, first @ basis)
+    second = rest[:, np.argmax(np.linalg.norm(rest, axis=0))]
+    second /= np.linalg.norm(second) * np.sign(second[1])
+    return np.column_stack([first, second])
+
+
+PRINTED = np.array([[1, 0], [0, 1], [0, 1], [0, -1]]) / np.array([1.0, np.sqrt(3.0)])
+
+
+def agreement(states: int = 5) -> float:
+    """Recursive against symbolic, with loops: largest relative difference of accelerations at random closed states."""
+    import sympy as sp
+
+    equations, closure = symbolic()
+    q, v = list(equations.coordinates), list(equations.speeds)
+    J = closure.jacobian(q)
+    bias = (J * sp.Matrix(v)).jacobian(q) * sp.Matrix(v)
+    numbers = sp.lambdify([*q, *v], [J, bias], "numpy")
+    system = model().build()
+    order = [system.coordinates.index(name) for name in COORDINATES]
+    worst, rng = 0.0, np.random.default_rng(1)
+    for _ in range(states):
+        angles = rng.uniform(20, 100), rng.uniform(-130, -40)
+        start = system.q0
+        for name, angle in zip(("theta1", "theta2", "theta3", "theta4"), (*angles, angles[1], -angles[1]), strict=True):
+            start[system.coordinates.index(name)] = np.radians(angle)
+        elastic = [k for k, name in enumerate(system.coordinates) if "." in name]
+        start[elastic] = 0.02 * rng.normal(size=len(elastic))
+        closed = system.assemble(start, rng.normal(size=system.nv))
+        found = system.forward_dynamics(closed.q, closed.v)[order]
+        there, speeds, damped = closed.q[order], closed.v[order], _damping(system, closed.v)[order]
+        phi, gamma = (np.array(part, dtype=float) for part in numbers(*there, *speeds))
+        free = equations.accelerations(there, speeds, damped)
+        M = np.array(equations.M.subs(dict(zip(q, there, strict=True))), dtype=float)
+        back = np.linalg.solve(M, phi.T)
+        multipliers = np.linalg.solve(phi @ back, phi @ free + gamma.reshape(-1))
+        wanted = free - back @ multipliers
+        worst = max(worst, float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))))
+    return worst
+
+
+def _damping(system: Any, v: np.ndarray) -> np.ndarray:
+    """Generalised forces of the links' structural damping."""
+    forces = np.zeros(system.nv)
+    for body in system.model.bodies:
+        if body.flexible is not None:
+            columns = [system.speeds.index(f"{body.name}.{name}") for name in body.flexible.field.names]
+            forces[columns] = -body.flexible.field.damping @ v[columns]
+    return forces
+
+
+def frequencies(angles: tuple[float, float]) -> np.ndarray:
+    """Lowest natural frequencies (Hz) with the actuators locked, about the arm's equilibrium."""
+    found = linearize(statics(model(angles=angles, actuators="locked")))
+    return np.sort([mode["frequency"] for mode in found.modes])[:3]
+
+
+# ---- the report -----------------------------------------------------------------------------------------------------
+
+
+def report(out: Path) -> dict[str, Any]:
+    """Everything P3 does with RALF, and what it leaves to be done: a motion, its deflections, frequencies."""
+    equations, _ = symbolic()
+    times = np.linspace(0, DURATION, 401)
+    drawn = model(actuators="driven")
+    run = simulate(drawn, DURATION, loops="svd", rtol=1e-8, times=times)
+    projected = simulate(drawn, DURATION, rtol=1e-8, times=times)
+    drifting = simulate(drawn, DURATION, loops="baumgarte", feedback=(0.0, 0.0), rtol=1e-8, times=times)
+    rigid = simulate(model(rigid=True, actuators="driven"), DURATION, rtol=1e-8, times=times)
+    falling = simulate(model(), 1.0, loops="svd", rtol=1e-8)
+    tip = np.stack([run[f"payload.{a}"] - rigid[f"payload.{a}"] for a in "xy"], axis=1)
+    angle = rigid["payload.rz"]
+    across = -np.sin(angle) * tip[:, 0] + np.cos(angle) * tip[:, 1]
+    errors = [np.max(np.abs(null_space((a, b)) - PRINTED)) for a in (20.0, 60.0, 90.0) for b in (-130.0, -80.0, -40.0)]
+    grid = [(a, b) for a in (20.0, 40.0, 60.0, 80.0, 100.0) for b in (-140.0, -115.0, -90.0, -65.0, -40.0)]
+    values = np.array([frequencies(angles) for angles in grid])
+    stats = run.statistics
+    figures = [
+        _curves(out / "ralf.png", run, projected, drifting, across), _workspace(out / "ralf-frequencies.png", grid, values),
+        animation(out / "ralf.gif", drawn, run),
+    ]  # fmt: skip
+    return {
+        "title": "P3: RALF, two flexible links on a flexible parallelogram",
+        "values": {
+            "recursive against symbolic equations, closed loop, largest relative difference": agreement(),
+            "null space of the rigid parallelogram against the print, 9 configurations": float(max(errors)),
+            "largest tip deflection across the upper link, mm": 1e3 * float(np.max(np.abs(across))),
+            "ringing after the move (last second), mm": 1e3 * float(np.ptp(across[times > DURATION - 1])),
+            "largest constraint violation, svd, m": float(np.max(run["violation"])),
+            "the same without projection, m": float(np.max(drifting["violation"])),
+            "svd against projection, tip, m": float(np.max(np.abs(run["payload.y"] - projected["payload.y"]))),
+            "decompositions (steps), driven": f"{stats['decompositions']:.0f} ({stats['steps']:.0f})",
+            "decompositions (steps), actuators let go, 1 s": (
+                f"{falling.statistics['decompositions']:.0f} ({falling.statistics['steps']:.0f})"
+            ),
+            "largest constraint violation, let go, m": float(np.max(falling["violation"])),
+        },
+        "tables": {
+            "Natural frequencies, actuators locked, Hz": [
+                {"lower link, deg": a, "upper from lower, deg": b, "1": f[0], "2": f[1], "3": f[2]}
+                for (a, b), f in zip(grid, values, strict=True)
+            ],
+            "P3's properties of the velocity coupling, tested on this model": _properties(equations),
+        },
+        "figures": figures,
+        "notes": ["Link data and the motion are assumed (the paper prints none); see madi/papers/ralf.py."],
+    }
+
+
+def _properties(equations: Any) -> list[dict[str, Any]]:
+    """How often each holds; what that spares."""
+    s = equations.structure
+    words = {"symmetry": s.symmetric, "non-coupling": s.uncoupled, "reflective antisymmetry": s.antisymmetric}
+    rows = [{"property": word, "holds": a, "of": b} for word, (a, b) in words.items()]
+    return [*rows, {"property": "operations of C, with what holds / without", "holds": s.operations[1], "of": s.operations[0]}]
+
+
+def _lines(drawn: Model, run: Any, scale: float = 1.0) -> dict[str, np.ndarray]:
+    """x, y of every link over time, elbow and crank too."""
+    found = {body.name: centre_line(body, run, scale=scale)[:, :, :2] for body in drawn.bodies if body.flexible is not None}
+    for name in ("elbow", "crank"):
+        place = np.stack([run[f"{name}.x"], run[f"{name}.y"]], axis=1)
+        back = np.stack([np.cos(run[f"{name}.rz"]), np.sin(run[f"{name}.rz"])], axis=1)
+        found[name] = np.stack([place, place - ARM * back], axis=1)
+    return found
+
+
+COLOURS = {"lower": "#35618e", "upper": "#c2410c", "actuating": "#4d7c0f", "elbow": "#444444", "crank": "#444444"}
+
+
+def _curves(path: Path, run: Any, projected: Any, drifting: Any, across: np.ndarray) -> Path:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 6.5), layout="constrained")
+    arm, tip, gap = figure.subplot_mosaic([["arm", "tip"], ["arm", "gap"]]).values()
+    lines = _lines(model(), run)
+    for k in np.linspace(0, 150, 6).astype(int):
+        for name, line in lines.items():
+            arm.plot(*line[k].T, color=COLOURS[name], alpha=0.25 + 0.75 * k / 150, linewidth=1.5)
+    arm.plot(run["payload.x"], run["payload.y"], color="#999999", linewidth=0.8)
+    arm.set(title="the move", xlabel="x, m", ylabel="y, m", aspect="equal")
+    tip.plot(run["time"], 1e3 * across, color="#c2410c")
+    tip.axvline(TIME, color="#999999", linewidth=0.8)
+    tip.set(title="tip deflection across the upper link, against rigid links", xlabel="time, s", ylabel="mm")
+    for name, one in (("svd", run), ("projection", projected), ("no stabilisation", drifting)):
+        gap.semilogy(one["time"], np.maximum(one["violation"], 1e-18), label=name)
+    gap.set(title="constraint violation", xlabel="time, s", ylabel="m")
+    gap.legend(frameon=False)
+    figure.savefig(path, dpi=130)
+    return path
+
+
+def _workspace(path: Path, grid: list[tuple[float, float]], values: np.ndarray) -> Path:
+    """The first two frequencies over the places the payload can be at."""
+    from matplotlib.figure import Figure
+
+    a, b = np.radians(np.array(grid)).T
+    x, y = LENGTH * (np.cos(a) + np.cos(a + b)), LENGTH * (np.sin(a) + np.sin(a + b))
+    figure = Figure(figsize=(11, 4.8), layout="constrained")
+    for k, axis in enumerate(figure.subplots(1, 2)):
+        filled = axis.tricontourf(x, y, values[:, k], levels=14, cmap="viridis")
+        axis.plot(x, y, ".", color="white", markersize=3)
+        axis.plot([0], [0], "^", color="black")
+        figure.colorbar(filled, ax=axis, label="Hz")
+        axis.set(title=f"frequency {k + 1} by the payload's place", xlabel="x, m", ylabel="y, m", aspect="equal")
+    figure.savefig(path, dpi=130)
+    return path
+
+
+def animation(path: Path, drawn: Model, run: Any, scale: float = 5.0) -> Path:
+    """The move as a GIF, deflections drawn larger."""
+    from matplotlib.animation import FuncAnimation, PillowWriter
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 4.6), layout="constrained", dpi=80)
+    axis = figure.subplots()
+    axis.set(xlim=(-1.5, 5.5), ylim=(-1.0, 5.5), aspect="equal", xlabel="x, m", ylabel="y, m")
+    lines = _lines(drawn, run, scale)
+    drawn_lines = {name: axis.plot([], [], color=COLOURS[name], linewidth=2.5)[0] for name in lines}
+    load = axis.plot([], [], "o", color="#222222", markersize=7)[0]
+    frames = range(0, len(run["time"]), 4)
+
+    def show(k: int) -> Any:
+        for name, line in lines.items():
+            drawn_lines[name].set_data(*line[k].T)
+        load.set_data(*lines["upper"][k, -1:].T)
+        axis.set_title(f"RALF, t = {run['time'][k]:.2f} s, deflections × {scale:g}")
+        return list(drawn_lines.values())
+
+    try:
+        FuncAnimation(figure, show, frames=frames).save(path, writer=PillowWriter(fps=25))
+    except (OSError, ValueError) as error:
+        raise MadiError(f"the animation {path} could not be written: {error}") from error
+    return path
