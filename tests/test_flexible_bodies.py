@@ -1,5 +1,7 @@
 """Flexible bodies in the tree: against Lagrange's equations in symbols, closed forms, finite elements, identities."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -19,7 +21,9 @@ from madi.flexible import (
     tube,
 )
 from madi.joints.dispatch import retract
+from madi.papers import ralf
 from madi.symbolic.lagrange import Lagrange, Link, Lump
+from madi.verify import slider_crank, spin_up
 
 FORMULATIONS = ("recursive", "articulated", "velocity-transform")
 ALUMINIUM = {"E": 7e10, "rho": 2700.0}
@@ -161,7 +165,8 @@ def random_tree(seed):
                 "free": {"y": free_free(L, 1), "z": free_free(L, 1)}, "all": {"y": 1, "z": 1, "twist": 1, "axial": 1},
             }[kind]  # fmt: skip
             body = m.beam(f"b{k}", at, end, rectangle(0.03, 0.02), 1e8, 2700.0, shapes, damping=0.02,
-                          stiffening=bool(rng.integers(2)), rotary=bool(rng.integers(2)), points={"tip": L}, strict=False)  # fmt: skip
+                          stiffening=bool(rng.integers(2)), rotary=bool(rng.integers(2)), points={"tip": L},
+                          strict=False)  # fmt: skip
             m.force(f"f{k}", body, rng.normal(size=3), at=at + 0.7 * (end - at))
             m.torque(f"t{k}", body.point("tip"), rng.normal(size=3))
         else:
@@ -312,7 +317,7 @@ def test_frequencies_with_a_tip_body():
         ) / C  # fmt: skip
 
     grid = np.linspace(0.1, 12, 2000)
-    roots = [brentq(equation, u, w) for u, w in zip(grid, grid[1:], strict=False) if equation(u) * equation(w) < 0][:4]
+    roots = [brentq(equation, u, w) for u, w in pairwise(grid) if equation(u) * equation(w) < 0][:4]
     for shapes in (clamped_tip(1.0, a, b, 6), polynomials(1.0, 10)):
         m, unit = beam_on(clamp, shapes, tip=(mass, inertia))
         np.testing.assert_allclose(frequencies(m, 4), np.array(roots) ** 2 * unit, rtol=1e-3)
@@ -431,7 +436,7 @@ def test_stiff_limit_is_the_rigid_pendulum():
         run = madi.simulate(flexible_pendulum(E=E, damping=0.3), 1.0, rtol=1e-8, times=times, method="radau")
         gaps.append(np.max(np.abs(run["pin"] - rigid)))
     assert gaps[-1] < 1e-4
-    assert all(b < 0.2 * a for a, b in zip(gaps, gaps[1:], strict=False))
+    assert all(b < 0.2 * a for a, b in pairwise(gaps))
 
 
 def test_a_hanging_column_stiffens_and_a_standing_one_softens():
@@ -457,40 +462,71 @@ def test_a_hanging_column_stiffens_and_a_standing_one_softens():
     assert np.min(np.real(-(madi.linearize(m, q=m.build().q0).eigenvalues ** 2))) > 0  # it does not know
 
 
-# Tip deflection of the spin-up in the turning base's axes: geometrically exact finite elements (two programs that agree to
-# 2e-7 m; shear-rigid, 40 elements, undamped).
-SPIN_UP = {2.5: -0.15127, 5.0: -0.46844, 6.5: -0.56991, 7.5: -0.55904, 10.0: -0.36277, 12.5: -0.11268, 17.5: 0.00363}
-
-
-def spin_up(stiffening, duration):
-    omega, T = 6.0, 15.0
-
-    def angle(t):
-        early = omega / T * (t**2 / 2 + (T / (2 * np.pi)) ** 2 * (madi.cos(2 * np.pi * t / T) - 1))
-        return madi.where(t < T, early, omega * (t - T / 2))
-
-    m = madi.Model("spin-up", gravity=(0, 0, 0))
-    link = m.beam("beam", (0, 0, 0), (10, 0, 0), Section(4e-4, 2e-7, 2e-7, 1e-7), 7e10, 3000.0, {"y": 3},
-                  y_axis=(0, 1, 0), stiffening=stiffening, points={"tip": 10.0})  # fmt: skip
-    m.revolute("hub", m.ground, link, at=(0, 0, 0), axis=(0, 0, 1))
-    m.drive("hub", angle)
-    return madi.simulate(m, duration, rtol=1e-8, times=np.linspace(0, duration, int(10 * duration) + 1))
-
-
 def test_spin_up_of_a_rotating_beam():
-    run = spin_up(True, 20.0)
-    tip = sum(shape(10.0) * run[f"beam.y{k}"] for k, shape in enumerate(clamped_free(10.0, 3), start=1))
-    for t, wanted in SPIN_UP.items():
+    """Kane's: the tip lags, as geometrically exact beams do, and comes back."""
+    run = madi.simulate(spin_up.model(), 20.0, rtol=1e-8, times=np.linspace(0, 20, 401))
+    tip = spin_up.tip(run)
+    for t, wanted in spin_up.TIP.items():
         assert np.interp(t, run["time"], tip) == pytest.approx(wanted, abs=2e-3 * 0.57)
+    assert np.min(tip) == pytest.approx(spin_up.LARGEST, rel=2e-3)
     assert np.max(np.abs(tip[run["time"] > 15])) < 5e-3  # steady: straight again
 
 
 def test_spin_up_without_stiffening_diverges_and_the_user_is_told():
     with pytest.warns(madi.MadiWarning, match="stiffening=True"):
-        run = spin_up(False, 10.5)
-    tip = np.abs(run["beam.y1"])
+        run = madi.simulate(spin_up.model(stiffening=False), 10.5, rtol=1e-8, times=np.linspace(0, 10.5, 106))
+    tip = np.abs(spin_up.tip(run))
     assert tip[-1] > 50.0  # it grows without bound once the hub turns faster than the first frequency, 3.8 rad/s
     assert np.all(np.diff(tip[run["time"] > 8.6]) > 0)
+
+
+@pytest.mark.parametrize(
+    ("rod", "wanted", "allowed"),
+    [(slider_crank.elastic_rod, slider_crank.CONSISTENT, 5e-10), (slider_crank.published_rod, slider_crank.PUBLISHED, 4e-9)],
+    ids=["independent", "published"],
+)
+def test_flexible_slider_crank(rod, wanted, allowed):
+    """A loop with an elastic rod, against an independent solution and the test set's digits."""
+    m = slider_crank.model(rod)
+    runs = [madi.simulate(m, 0.1, rtol=1e-10, atol=1e-13, times=[0.1], loops=way) for way in ("projection", "svd")]
+    for run in runs:
+        np.testing.assert_allclose(slider_crank.elastic(run)[-1], wanted, atol=allowed)
+        assert np.max(run["violation"]) < 1e-10
+    assert runs[0]["slider.x"][-1] == pytest.approx(slider_crank.PUBLISHED_SLIDER, abs=1e-7)
+
+
+def test_spanning_trees_of_flexible_loops():
+    """Both ways into a beam are equally long: its own modal joints are never cut."""
+    motions = []
+    for cut in (None, "B", "C"):
+        m = madi.Model("four-bar", gravity=(4, -9.81, 0))
+        a = m.body("crank", 1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0.5, 0))
+        b = m.beam("coupler", (0, 1, 0), (2, 1, 0), rectangle(0.02, 0.02), **ALUMINIUM, modes={"y": polynomials(2.0, 2)},
+                   y_axis=(0, 1, 0), stiffening=False)  # fmt: skip
+        c = m.body("rocker", 1.0, inertia=(0.1, 0.1, 0.1), position=(2, 0.5, 0))
+        z = (0, 0, 1)
+        m.revolute("A", m.ground, a, at=(0, 0, 0), axis=z)
+        m.revolute("D", m.ground, c, at=(2, 0, 0), axis=z)
+        m.revolute("B", a, b, at=(0, 1, 0), axis=z, cut=True if cut == "B" else None)
+        m.revolute("C", b, c, at=(2, 1, 0), axis=z, cut=True if cut == "C" else None)
+        s = m.build()
+        assert len(s.cut_joints) == 1
+        assert not any("@" in name for name in s.cut_joints)
+        run = madi.simulate(m, 0.5, rtol=1e-9, times=np.linspace(0, 0.5, 6))
+        motions.append(np.stack([run["coupler@0.x"], run["coupler.y1"]]))
+        np.testing.assert_allclose(motions[-1], motions[0], atol=1e-7)
+        assert np.ptp(run["energy"]) < 1e-6 * np.max(run["kinetic"])
+
+
+def test_loads_and_loops_of_every_method_agree():
+    m = slider_crank.model()
+    found = [madi.simulate(m, 0.01, rtol=1e-9, times=[0.01], loops=way, reactions=["gudgeon", "pin"])
+             for way in ("projection", "pseudo-inverse", "svd", "qr", "partition")]  # fmt: skip
+    for run in found[1:]:
+        np.testing.assert_allclose(slider_crank.elastic(run), slider_crank.elastic(found[0]), atol=1e-9)
+        np.testing.assert_allclose(run["gudgeon.fx"], found[0]["gudgeon.fx"], rtol=1e-4)
+    # the slider's own equation: what the pin carries along the guide moves it
+    assert found[0]["gudgeon.fx"][-1] == pytest.approx(slider_crank.SLIDER * found[0]["slider.ax"][-1], rel=1e-9)
 
 
 ELASTICA = {1.0: (0.30172, 0.05643), 2.0: (0.49346, 0.16064), 5.0: (0.71379, 0.38763), 10.0: (0.81061, 0.55500)}
@@ -498,7 +534,7 @@ ELASTICA = {1.0: (0.30172, 0.05643), 2.0: (0.49346, 0.16064), 5.0: (0.71379, 0.3
 
 @pytest.mark.parametrize("load", ELASTICA)
 def test_many_short_beams_bend_far(load):
-    """A cantilever with a dead force at its tip, P L^2 / EI = load: deflection and shortening of the elastica (Mattiasson)."""
+    """A cantilever with a dead force at its tip, P L^2 / EI = load: deflection and shortening of the elastica."""
     pieces, EI = 12, 3.0
     m = madi.Model("elastica", gravity=(0, 0, 0))
     before = m.ground
@@ -514,3 +550,151 @@ def test_many_short_beams_bend_far(load):
     down, shorter = ELASTICA[load]
     assert r[1] == pytest.approx(down, rel=2e-3)
     assert 1 - r[0] == pytest.approx(shorter, rel=5e-3)
+
+
+# ---- RALF (P3) --------------------------------------------------------------------------------------------------------
+
+
+def test_ralf_recursive_equals_symbolic():
+    assert ralf.agreement(3) < 1e-9
+
+
+@pytest.mark.parametrize("angles", [(20.0, -130.0), (75.0, -60.0), (95.0, -40.0)])
+def test_ralf_null_space_as_printed(angles):
+    np.testing.assert_allclose(ralf.null_space(angles), ralf.PRINTED, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_ralf_report(tmp_path):
+    found = ralf.report(tmp_path)
+    assert found["values"]["largest constraint violation, svd, m"] < 1e-12
+    assert 10 < found["values"]["largest tip deflection across the upper link, mm"] < 100
+    assert all((tmp_path / name).stat().st_size > 10_000 for name in ("ralf.png", "ralf-frequencies.png", "ralf.gif"))
+
+
+# ---- what is refused, and how ------------------------------------------------------------------------------------------
+
+TUBE = tube(0.05, 0.04)
+
+
+def one_beam(modes=None, joint="revolute", at=(0, 0, 0), end=(1, 0, 0), **more):
+    m = madi.Model("bad")
+    beam = m.beam(
+        "link", (0, 0, 0), end, more.pop("section", TUBE), more.pop("E", 7e10), more.pop("rho", 2700.0), modes, **more
+    )
+    if joint == "fixed":
+        m.fixed("J", m.ground, beam, at=at)
+    else:
+        m.revolute("J", m.ground, beam, at=at, axis=(0, 0, 1))
+    return m
+
+
+def one_body(**more):
+    given = {"nodes": np.eye(3), "masses": np.ones(3), "modes": np.ones((1, 3, 6)), "stiffness": [1.0]} | more
+    m = madi.Model("bad")
+    body = m.flexible_body("part", **given)
+    m.revolute("J", m.ground, body, at=(1, 0, 0), axis=(0, 0, 1))
+    return m
+
+
+@pytest.mark.parametrize(("model", "told"), [
+    (lambda: one_beam({"y": pinned_pinned(1.0)}, "fixed"), "pinned at x = 0 m.*fixed joint 'J' holds its slope"),
+    (lambda: one_beam({"y": pinned_pinned(1.0)}), "hold the point at x = 1 m in place, but no joint is there"),
+    (lambda: one_beam({"y": 2}, at=(1, 0, 0)), "end free at x = 1 m.*joint 'J', its only hold"),
+    (lambda: one_beam({"y": free_free(1.0)}), "end free at x = 0 m"),
+    (lambda: one_beam({"y": [*clamped_free(1.0, 2), clamped_free(1.0, 1)[0]]}), "y1, y3 depend on each other"),
+    (lambda: one_beam(at=(1.2, 0, 0)), "x = 1.2 m is outside the beam, 0 to 1 m"),
+    (lambda: one_beam(at=(-0.1, 0, 0)), "x = -0.1 m is outside the beam"),
+    (lambda: one_beam({"y": clamped_free(2.0)}), "is for a length of 2 m, not for 1 m"),
+    (lambda: one_beam({"q": 2}), "'y', 'z', 'twist', 'axial'"),
+    (lambda: one_beam({"y": 0}), "it has no modes"),
+    (lambda: one_beam({"y": "two"}), "give how many, or a list of shapes"),
+    (lambda: one_beam(end=(0, 0, 0)), "make no frame"),
+    (lambda: one_beam(E=-1.0), "E -1.0 must be a number > 0"),
+    (lambda: one_beam(section="tube"), "section='tube'"),
+    (lambda: one_beam(damping=(0.1, 0.2, 0.3)), "a ratio .or one for each of the 4 modes"),
+    (lambda: one_beam(damping=-0.1), "must be a number >= 0"),
+    (lambda: one_beam(q0={"y7": 1.0}), "does not fit its modes"),
+    (lambda: one_beam(v0=[1.0]), "does not fit its modes"),
+    (lambda: one_beam(points={"far": 3.0}), "x = 3 m is outside the beam"),
+    (lambda: one_body(masses=np.ones(2)), "nodes have shape .3, 3.; .2, 3. is needed"),
+    (lambda: one_body(modes=np.ones((1, 3, 4))), "modes have shape .1, 3, 4.; .1, 3, 3. or .1, 3, 6. is needed"),
+    (lambda: one_body(stiffness=[1.0, 2.0]), "stiffness have shape"),
+    (lambda: one_body(modes=np.ones((2, 3, 6)), stiffness=[1.0, 2.0]), "mode1, mode2 depend on each other"),
+    (lambda: one_body(modes=np.full((1, 3, 6), np.nan)), "not all finite"),
+    (lambda: one_body(modes=np.ones((1, 3, 3))), "does not know how its nodes turn"),
+    (lambda: one_body(nodes=2 * np.eye(3)), "no node is at .1, 0, 0.*nearest"),
+    (lambda: one_body(stiffness=[-5.0]), "stiffness is not positive"),
+])  # fmt: skip
+def test_bad_flexible_bodies_are_told(model, told):
+    with pytest.raises(madi.ModelError, match=told):
+        model().build()
+
+
+def test_a_force_needs_a_place_on_a_beam():
+    m = one_beam(points={"tip": 1.0})
+    m.torque("T", "link", (0, 0, 1))
+    with pytest.raises(madi.ModelError, match=r"has no single motion.*'link@tip'"):
+        m.build()
+    m.forces.clear()
+    m.torque("T", "link@tip", (0, 0, 1))
+    m.build()
+
+
+def test_cartesian_coordinates_have_no_modes():
+    with pytest.raises(madi.InputError, match="link"):
+        madi.simulate(one_beam(), 0.1, formulation="cartesian")
+
+
+# ---- the rest of the face ----------------------------------------------------------------------------------------------
+
+
+def test_locked_modes_are_rigid():
+    """m.lock(beam) takes its modes away: the rigid link."""
+    m = flexible_pendulum(E=1e6)
+    m.lock("link")
+    mass = 2700 * 0.02 * 0.01
+    s = m.build()
+    a = s.forward_dynamics(s.q0, s.v0)
+    assert a[s.speeds.index("pin")] == pytest.approx(9.81 * mass * 0.5 / (mass / 3))
+    assert "locked" in s.explain()
+
+
+@pytest.mark.parametrize("method", ["newmark", "generalized-alpha", "radau", "ida", "cvode", "abm"])
+def test_every_integrator_takes_modes(method):
+    m = flexible_pendulum(E=2e9, damping=0.02)
+    times = np.linspace(0, 0.5, 6)
+    step = {"step": 1e-3} if method in ("newmark", "generalized-alpha") else {}
+    wanted = madi.simulate(m, 0.5, rtol=1e-10, times=times)
+    found = madi.simulate(m, 0.5, method=method, rtol=1e-8, times=times, **step)
+    np.testing.assert_allclose(found["pin"], wanted["pin"], atol=2e-4)
+    np.testing.assert_allclose(found["link@tip.z"], wanted["link@tip.z"], atol=5e-4)
+
+
+def test_exported_c_bends_too(tmp_path):
+    import subprocess
+
+    m = flexible_pendulum(E=2e9)
+    madi.export_c(m, tmp_path, step=1e-3, method="rk4", duration=0.2)
+    source = sorted(tmp_path.glob("*.c"))
+    subprocess.run(["cc", "-O1", "-std=c99", "-o", tmp_path / "run", *source, "-lm"], check=True)
+    last = subprocess.run([tmp_path / "run"], capture_output=True, text=True, check=True).stdout.strip().split("\n")[-1]
+    run = madi.simulate(m, 0.2, step=1e-3, method="rk4")
+    values = [float(x) for x in last.replace(",", " ").split()]
+    np.testing.assert_allclose(values[1 : 1 + len(run.data["coordinate"])], run.data["q"].values[-1], rtol=1e-9, atol=1e-12)
+
+
+def test_many_runs_with_another_stiffness():
+    runs = [madi.simulate(flexible_pendulum(E=E), 0.2, rtol=1e-8, times=[0.2])["link.z1"][-1] for E in (2e9, 4e9)]
+    assert abs(runs[0]) > abs(runs[1])
+
+
+def test_centre_lines_end_where_the_points_are():
+    from madi.results.flexible import centre_line
+
+    m = flexible_pendulum(E=2e9, modes={"z": 2, "y": 1}, stiffening=False, v0={"y1": 0.3})
+    run = madi.simulate(m, 0.3, rtol=1e-8, times=np.linspace(0, 0.3, 4))
+    line = centre_line(m.bodies[0], run)
+    tip = np.stack([run[f"link@tip.{axis}"] for axis in "xyz"], axis=1)
+    np.testing.assert_allclose(line[:, -1], tip, atol=1e-9)
+    np.testing.assert_allclose(line[:, 0], 0.0, atol=1e-12)

@@ -8,26 +8,47 @@ import numpy as np
 
 from madi.bench.trees import engines_of, time_entry
 from madi.flexible import tube
+from madi.model.elements import Body
 from madi.model.model import Model
 
 SECTION, YOUNG, RHO = tube(0.06, 0.05), 7e10, 2700.0
+FORMULATIONS = ("recursive", "articulated", "velocity-transform")
 
 
-def arm(links: int, modes: dict[str, int] | None) -> Model:
-    """Links of 1 m along x, hinged about z, then y in turn (an elbow arm on a turning base), a load at the end. `modes` of
-    every link; None: rigid links of the same mass and inertia."""
-    m = Model(f"{links} links, " + ("rigid" if modes is None else ", ".join(f"{v} {k}" for k, v in modes.items())))
-    before: Any = m.ground
+def link(m: Model, k: int, modes: dict[str, int] | None, stiffening: bool) -> Body:
+    """A tube of 1 m from x = k on; rigid ones have the same mass and inertia."""
+    if modes is not None:
+        return m.beam(f"link{k}", (k, 0, 0), (k + 1, 0, 0), SECTION, YOUNG, RHO, modes, stiffening=stiffening)
     mass = RHO * SECTION.area
+    inertia = (RHO * SECTION.polar, mass / 12, mass / 12)
+    return m.body(f"link{k}", mass, com=(0.5, 0, 0), inertia=inertia, position=(k, 0, 0), unphysical=True)
+
+
+def arm(links: int, modes: dict[str, int] | None, stiffening: bool = True) -> Model:
+    """Links hinged about z, then about y (an elbow arm on a turning base), a load at the end."""
+    m = Model(f"{links} links")
+    before: Any = m.ground
     for k in range(links):
-        if modes is None:
-            across, along = mass / 12, RHO * SECTION.polar
-            link = m.body(f"link{k}", mass, com=(0.5, 0, 0), inertia=(along, across, across), position=(k, 0, 0), unphysical=True)
-        else:
-            link = m.beam(f"link{k}", (k, 0, 0), (k + 1, 0, 0), SECTION, YOUNG, RHO, modes)
-        m.revolute(f"j{k}", before, link, at=(k, 0, 0), axis=(0, 0, 1) if k == 0 else (0, 1, 0))
-        before = link
+        here = link(m, k, modes, stiffening)
+        m.revolute(f"j{k}", before, here, at=(k, 0, 0), axis=(0, 0, 1) if k == 0 else (0, 1, 0))
+        before = here
     m.fixed("grip", before, m.body("load", 2.0, inertia=(0.01, 0.02, 0.02), position=(links, 0, 0)))
+    return m
+
+
+def six_joints(modes: dict[str, int] | None, stiffening: bool = True) -> Model:
+    """Three links again, with the six joints of a robot: yaw, shoulder, elbow, and a wrist of three axes."""
+    m = Model("6 joints, 3 links")
+    base = m.body("base", 5.0, inertia=(0.05, 0.05, 0.05))
+    wrist = m.body("wrist", 2.0, inertia=(0.01, 0.01, 0.01), position=(2, 0, 0))
+    load = m.body("load", 2.0, inertia=(0.01, 0.02, 0.02), position=(3, 0, 0))
+    upper, fore, hand = (link(m, k, modes, stiffening) for k in range(3))
+    chain = (("yaw", base, 0, (0, 0, 1)), ("shoulder", upper, 0, (0, 1, 0)), ("elbow", fore, 1, (0, 1, 0)),
+             ("roll", wrist, 2, (1, 0, 0)), ("pitch", hand, 2, (0, 1, 0)), ("spin", load, 3, (1, 0, 0)))  # fmt: skip
+    before: Any = m.ground
+    for name, body, x, axis in chain:
+        m.revolute(name, before, body, at=(x, 0, 0), axis=axis)
+        before = body
     return m
 
 
@@ -40,41 +61,41 @@ def cost(model: Model, engine: str, formulation: str | None, seconds: float) -> 
 def report(quick: bool = False) -> dict[str, Any]:
     """Three links with two modes each against rigid ones, in every engine and formulation; growth with modes and links."""
     seconds = 0.1 if quick else 0.4
-    rigid, bending = arm(3, None), arm(3, {"z": 2})
-    engines = engines_of(bending.build())
-    rows = []
-    for engine in engines:
-        for formulation in ("recursive", "articulated", "velocity-transform"):
-            a, b = cost(rigid, engine, formulation, seconds), cost(bending, engine, formulation, seconds)
-            rows.append({"engine": engine, "formulation": formulation, "rigid, µs": a, "2 modes a link, µs": b, "ratio": b / a})
+    engines = engines_of(arm(3, {"z": 2}).build())
     best = engines[-1]
+    rows: list[dict[str, Any]] = []
+    for make in (lambda modes, on=True: arm(3, modes, on), six_joints):
+        for engine in engines:
+            for formulation in FORMULATIONS:
+                a, b, c = (cost(make(*given), engine, formulation, seconds)  # type: ignore[operator]
+                           for given in ((None,), ({"z": 2},), ({"z": 2}, False)))  # fmt: skip
+                rows.append(
+                    {"arm": make(None).name, "engine": engine, "formulation": formulation, "rigid, µs": a,  # type: ignore[operator]
+                     "2 modes a link, µs": b, "ratio": b / a, "without stiffening": c / a}
+                )  # fmt: skip
+    values = {}
+    for name in dict.fromkeys(row["arm"] for row in rows):
+        mine = [row for row in rows if row["arm"] == name and row["engine"] == best]
+        least = [min(row[key] for row in mine) for key in ("2 modes a link, µs", "rigid, µs")]
+        values[f"{name}: 2 modes a link against rigid links, {best}, the fastest formulation of each"] = least[0] / least[1]
     growth = []
     for modes in ({"z": 1}, {"z": 2}, {"z": 4}, {"y": 2, "z": 2}, {"y": 2, "z": 2, "twist": 1, "axial": 1}):
         model = arm(3, modes)
-        growth.append({"modes of each of 3 links": model.name.partition(", ")[2], "columns": model.build().nv,
+        growth.append({"modes of each of 3 links": ", ".join(f"{n} {name}" for name, n in modes.items()),
+                       "columns": model.build().nv,
                        **{f"{engine}, µs": cost(model, engine, None, seconds) for engine in engines}})  # fmt: skip
     sizes = (2, 4, 8) if quick else (2, 4, 8, 16, 32)
-    longer = []
-    for n in sizes:
-        model = arm(n, {"z": 2})
-        longer.append({"links of 2 modes": n, "columns": model.build().nv,
-                       **{f"jit {f}, µs": cost(model, "jit", f, seconds) for f in ("recursive", "articulated")}})  # fmt: skip
-    first, last = longer[0], longer[-1]
-    power = {
-        f: float(np.log(last[f"jit {f}, µs"] / first[f"jit {f}, µs"]) / np.log(sizes[-1] / sizes[0]))  # type: ignore[operator]
-        for f in ("recursive", "articulated")
-    }
-    ratio = min(row["ratio"] for row in rows if row["engine"] == best)
-    fastest = min(row["2 modes a link, µs"] for row in rows if row["engine"] == best) / min(
-        row["rigid, µs"] for row in rows if row["engine"] == best
-    )
+    times = {f: [cost(arm(n, {"z": 2}), "jit", f, seconds) for n in sizes] for f in FORMULATIONS[:2]}
+    longer = [
+        {"links of 2 modes": n, "columns": 3 * n, **{f"jit {f}, µs": times[f][k] for f in times}}
+        for k, n in enumerate(sizes)
+    ]
+    for f, took in times.items():
+        power = np.log(took[-1] / took[0]) / np.log(sizes[-1] / sizes[0])
+        values[f"{f}: cost grows from {sizes[0]} to {sizes[-1]} links as n to the power"] = float(power)
     return {
         "title": "Flexible links: cost of an evaluation",
-        "values": {
-            f"2 modes on each of 3 links against rigid links, {best}, best formulation of each": fastest,
-            f"the same, one formulation, {best}, least": ratio,
-            **{f"{f}: cost grows from {sizes[0]} to {sizes[-1]} links as n to the power": p for f, p in power.items()},
-        },
+        "values": values,
         "tables": {"3 links": rows, "More modes": growth, "More links": longer},
-        "notes": ["Bending in the plane of the arm, geometric stiffening on. Both arms are timed in turn in one run."],
+        "notes": ["Bending in the plane of the arm. Rigid and flexible arms are timed in turn in one run."],
     }

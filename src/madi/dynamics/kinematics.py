@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from madi.dynamics.modal import swirl
 from madi.joints import modal
 from madi.joints.dispatch import BASE, MODAL, bias, has_bias, place, put_bias
 from madi.kernel import INERTIA, MOVE, call_seldom, inline, kernel, seldom
@@ -113,8 +112,6 @@ def modal_velocity(model, work, i):
     s0, s1, s2, s3, s4, s5 = put_bias(model, work, i)
     A[i, 0], A[i, 1], A[i, 2] = A[i, 0] + s0, A[i, 1] + s1, A[i, 2] + s2
     A[i, 3], A[i, 4], A[i, 5] = A[i, 3] + s3, A[i, 4] + s4, A[i, 5] + s5
-    if not outward:
-        swirl(model, work, i)
 
 
 @kernel

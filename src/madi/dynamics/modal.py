@@ -6,22 +6,23 @@ kinetic energy is that of
     S = int rho dm = S0 + S1_c xi_c + 1/2 S2_cd xi_c xi_d,        J = int (rho.rho - rho rho^T) dm, likewise,
     N_c = int rho x drho/dxi_c dm = N0_c + N1_dc xi_d,            m_cd = int Psi_c . Psi_d dm,
 
-the inertia integrals, computed once (flexible/integrals.py); what is of higher order in xi is left out of the energy, not of
+the inertia integrals, computed once (flexible/field.py); what is of higher order in xi is left out of the energy, not of
 the equations, so energy is conserved. With S_c = dS/dxi_c, momentum is K Y + h_c xi_c', where K is the ten-number inertia of
-(m, S, J) and h_c = (S_c, N_c), about the reference origin. Then (Y the frame's state velocity, Ydot its rate)
+(m, S, J) and h_c = (S_c, N_c), about the reference origin. In the body's axes and about its own origin
 
-    K Ydot + h_c xi_c''           = F   - Y x* (K Y + h_c xi_c') - K' Y - h_c' xi_c'
-    h_c . Ydot + m_cd xi_d''      = tau_c - S_c . (w x v) - w . (N1_dc - N1_cd) xi_d' + 1/2 w . dJ/dxi_c w,
+    m a + e x S + S_c xi_c''       + w x (w x S + 2 S') + S_cd xi_c' xi_d'                               = F,
+    S x a + J e + N_c xi_c''       + w x (J w + N_c xi_c') + J' w + N1_dc xi_d' xi_c'                    = moment of F,
+    S_c . a + N_c . e + m_cd xi_d''  + w . (N1_dc - N1_cd) xi_d' - 1/2 w . dJ/dxi_c w                    = tau_c,
 
-v the velocity of the frame's origin, ' on the right the rate seen from the frame. What hangs on points of the body moves
-with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c moves,
+a the acceleration of the frame's origin, w and e = w' its angular velocity and acceleration, ' the rate seen from it. What
+hangs on points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c moves,
 and between modes the block  M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc.
 """
 
 from __future__ import annotations
 
-from madi.kernel import COLUMNS, ENERGY, INERTIA, inline, kernel, seldom
-from madi.spatial.algebra import dot6, force_cross, inertia_times
+from madi.kernel import COLUMNS, ENERGY, INERTIA, TERMS, inline, seldom
+from madi.spatial.algebra import dot6, inertia_times
 
 
 @inline
@@ -50,6 +51,16 @@ def turned(R, i, x, y, z):
         R[i, 0, 0] * x + R[i, 0, 1] * y + R[i, 0, 2] * z,
         R[i, 1, 0] * x + R[i, 1, 1] * y + R[i, 1, 2] * z,
         R[i, 2, 0] * x + R[i, 2, 1] * y + R[i, 2, 2] * z,
+    )
+
+
+@inline
+def turned_back(R, i, x, y, z):
+    """A vector of reference axes in body i's axes."""
+    return (
+        R[i, 0, 0] * x + R[i, 1, 0] * y + R[i, 2, 0] * z,
+        R[i, 0, 1] * x + R[i, 1, 1] * y + R[i, 2, 1] * z,
+        R[i, 0, 2] * x + R[i, 1, 2] * y + R[i, 2, 2] * z,
     )
 
 
@@ -86,12 +97,22 @@ def own_inertia(model, work, i):
         x, y, z = x + 0.5 * f * (x1 + x2), y + 0.5 * f * (y1 + y2), z + 0.5 * f * (z1 + z2)
         j0, j1, j2 = j0 + f * d0, j1 + f * d1, j2 + f * d2
         j3, j4, j5 = j3 + f * d3, j4 + f * d4, j5 + f * d5
+        a = integral(model, i, 1) + 6 * c
+        D = work.turns  # dJ/dxi_c: J1 and twice the half of J2
+        D[l + c, 0], D[l + c, 1], D[l + c, 2] = 2.0 * d0 - s[a], 2.0 * d1 - s[a + 1], 2.0 * d2 - s[a + 2]
+        D[l + c, 3], D[l + c, 4], D[l + c, 5] = 2.0 * d3 - s[a + 3], 2.0 * d4 - s[a + 4], 2.0 * d5 - s[a + 5]
+        work.slides[l + c, 0], work.slides[l + c, 1], work.slides[l + c, 2] = x2, y2, z2
+        work.slides[l + c, 3], work.slides[l + c, 4], work.slides[l + c, 5] = n0, n1, n2
         x2, y2, z2 = turned(R, i, x2, y2, z2)
         n0, n1, n2 = turned(R, i, n0, n1, n2)
         work.h[l + c, 0], work.h[l + c, 1], work.h[l + c, 2] = x2, y2, z2
         work.h[l + c, 3] = n0 + (r1 * z2 - r2 * y2)
         work.h[l + c, 4] = n1 + (r2 * x2 - r0 * z2)
         work.h[l + c, 5] = n2 + (r0 * y2 - r1 * x2)
+    S, f = work.bent, model.modal[i]
+    S[f, 0], S[f, 1], S[f, 2] = x, y, z
+    S[f, 3], S[f, 4], S[f, 5] = j0, j1, j2
+    S[f, 6], S[f, 7], S[f, 8] = j3, j4, j5
     x, y, z = turned(R, i, x, y, z)
     # R J R^T, then from the frame's origin to the reference origin
     a0, a1, a2 = turned(R, i, j0, j1, j2)
@@ -114,63 +135,74 @@ def own_inertia(model, work, i):
     out[i, 9] = zz + (s00 + s11)
 
 
-@kernel
-def swirl(model, work, i):
-    """The velocity terms of a flexible body: its force vector into work.swirl, its modes' into work.gyro."""
+@seldom(TERMS)
+def own_terms(model, work, i):
+    """W = Q^ - M^ A of a flexible body alone, by the equations on top in the body's axes, where its integrals are sparse;
+    work.own: what the body alone adds to the equations of its modes, for xi'' = 0. Q^ follows (for loads)."""
     k, l, v = model.modes[i], model.v_at[i], work.xi_rate
     R, r, s = work.R, work.r, model.shape
-    Y, h, f = work.Y, work.h, model.modal[i]
+    Y, A, S = work.Y, work.A, work.bent
+    f, m = model.modal[i], s[model.inertia_at[i]]
     w0, w1, w2 = Y[i, 3], Y[i, 4], Y[i, 5]
+    e0, e1, e2 = A[i, 3], A[i, 4], A[i, 5]
     r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
     v0, v1, v2 = Y[i, 0] + (w1 * r2 - w2 * r1), Y[i, 1] + (w2 * r0 - w0 * r2), Y[i, 2] + (w0 * r1 - w1 * r0)
-    # w in the body's axes; w x v
-    b0 = R[i, 0, 0] * w0 + R[i, 1, 0] * w1 + R[i, 2, 0] * w2
-    b1 = R[i, 0, 1] * w0 + R[i, 1, 1] * w1 + R[i, 2, 1] * w2
-    b2 = R[i, 0, 2] * w0 + R[i, 1, 2] * w1 + R[i, 2, 2] * w2
-    e0, e1, e2 = w1 * v2 - w2 * v1, w2 * v0 - w0 * v2, w0 * v1 - w1 * v0
-    p0, p1, p2 = 0.0, 0.0, 0.0  # h_c xi_c'
-    p3, p4, p5 = 0.0, 0.0, 0.0
-    f0, f1, f2 = 0.0, 0.0, 0.0  # h_c' xi_c' in the body's axes
-    n0, n1, n2 = 0.0, 0.0, 0.0  # and J' w
-    for c in range(k):
-        x = v[l + c]
-        p0, p1, p2 = p0 + h[l + c, 0] * x, p1 + h[l + c, 1] * x, p2 + h[l + c, 2] * x
-        p3, p4, p5 = p3 + h[l + c, 3] * x, p4 + h[l + c, 4] * x, p5 + h[l + c, 5] * x
-        a = integral(model, i, 1) + 6 * c
-        d0, d1, d2 = s[a], s[a + 1], s[a + 2]
-        d3, d4, d5 = s[a + 3], s[a + 4], s[a + 5]
-        own = -(h[l + c, 0] * e0 + h[l + c, 1] * e1 + h[l + c, 2] * e2)
-        for d in range(k):
-            y, z = work.xi[l + d], v[l + d]
-            a = integral(model, i, 5) + 6 * (c * k + d)
-            d0, d1, d2 = d0 + s[a] * y, d1 + s[a + 1] * y, d2 + s[a + 2] * y
-            d3, d4, d5 = d3 + s[a + 3] * y, d4 + s[a + 4] * y, d5 + s[a + 5] * y
-            a, b = integral(model, i, 6) + 3 * (d * k + c), integral(model, i, 6) + 3 * (c * k + d)
-            own = own - z * (b0 * (s[a] - s[b]) + b1 * (s[a + 1] - s[b + 1]) + b2 * (s[a + 2] - s[b + 2]))
-            y = x * z
-            n0, n1, n2 = n0 + s[a] * y, n1 + s[a + 1] * y, n2 + s[a + 2] * y
-            a = integral(model, i, 4) + 3 * (c * k + d)
-            f0, f1, f2 = f0 + s[a] * y, f1 + s[a + 1] * y, f2 + s[a + 2] * y
-        u0, u1, u2 = d0 * b0 + d1 * b1 + d2 * b2, d1 * b0 + d3 * b1 + d4 * b2, d2 * b0 + d4 * b1 + d5 * b2
-        work.gyro[l + c] = own + 0.5 * (b0 * u0 + b1 * u1 + b2 * u2)
+    # acceleration of the frame's origin
+    a0 = A[i, 0] + (e1 * r2 - e2 * r1) + (w1 * v2 - w2 * v1)
+    a1 = A[i, 1] + (e2 * r0 - e0 * r2) + (w2 * v0 - w0 * v2)
+    a2 = A[i, 2] + (e0 * r1 - e1 * r0) + (w0 * v1 - w1 * v0)
+    a0, a1, a2 = turned_back(R, i, a0, a1, a2)
+    e0, e1, e2 = turned_back(R, i, e0, e1, e2)
+    w0, w1, w2 = turned_back(R, i, w0, w1, w2)
+    p0, p1, p2 = 0.0, 0.0, 0.0  # S'
+    q0, q1, q2 = 0.0, 0.0, 0.0  # N_c xi_c'
+    f0, f1, f2 = 0.0, 0.0, 0.0  # S_cd xi_c' xi_d', N1_dc xi_d' xi_c' and J' w
+    n0, n1, n2 = 0.0, 0.0, 0.0
+    for c in range(l, l + k):
+        x, d = v[c], work.turns
+        p0, p1, p2 = p0 + work.slides[c, 0] * x, p1 + work.slides[c, 1] * x, p2 + work.slides[c, 2] * x
+        q0, q1, q2 = q0 + work.slides[c, 3] * x, q1 + work.slides[c, 4] * x, q2 + work.slides[c, 5] * x
+        u0 = d[c, 0] * w0 + d[c, 1] * w1 + d[c, 2] * w2
+        u1 = d[c, 1] * w0 + d[c, 3] * w1 + d[c, 4] * w2
+        u2 = d[c, 2] * w0 + d[c, 4] * w1 + d[c, 5] * w2
         n0, n1, n2 = n0 + x * u0, n1 + x * u1, n2 + x * u2
+        own = 0.5 * (w0 * u0 + w1 * u1 + w2 * u2)
+        own = own - (work.slides[c, 0] * a0 + work.slides[c, 1] * a1 + work.slides[c, 2] * a2)
+        own = own - (work.slides[c, 3] * e0 + work.slides[c, 4] * e1 + work.slides[c, 5] * e2)
+        for d in range(k):
+            z = v[l + d]
+            a, b = integral(model, i, 6) + 3 * (d * k + c - l), integral(model, i, 6) + 3 * ((c - l) * k + d)
+            own = own - z * (w0 * (s[a] - s[b]) + w1 * (s[a + 1] - s[b + 1]) + w2 * (s[a + 2] - s[b + 2]))
+            z = x * z
+            n0, n1, n2 = n0 + s[a] * z, n1 + s[a + 1] * z, n2 + s[a + 2] * z
+            a = integral(model, i, 4) + 3 * ((c - l) * k + d)
+            f0, f1, f2 = f0 + s[a] * z, f1 + s[a + 1] * z, f2 + s[a + 2] * z
+        work.own[c] = own
+    x, y, z = S[f, 0], S[f, 1], S[f, 2]
+    # m a + e x S + w x (w x S + 2 S') + S_cd xi_c' xi_d'
+    u0, u1, u2 = 2.0 * p0 + (w1 * z - w2 * y), 2.0 * p1 + (w2 * x - w0 * z), 2.0 * p2 + (w0 * y - w1 * x)
+    f0 = f0 + m * a0 + (e1 * z - e2 * y) + (w1 * u2 - w2 * u1)
+    f1 = f1 + m * a1 + (e2 * x - e0 * z) + (w2 * u0 - w0 * u2)
+    f2 = f2 + m * a2 + (e0 * y - e1 * x) + (w0 * u1 - w1 * u0)
+    # S x a + J e + w x (J w + N_c xi_c') + J' w + ...
+    u0 = q0 + S[f, 3] * w0 + S[f, 4] * w1 + S[f, 5] * w2
+    u1 = q1 + S[f, 4] * w0 + S[f, 6] * w1 + S[f, 7] * w2
+    u2 = q2 + S[f, 5] * w0 + S[f, 7] * w1 + S[f, 8] * w2
+    n0 = n0 + (y * a2 - z * a1) + (S[f, 3] * e0 + S[f, 4] * e1 + S[f, 5] * e2) + (w1 * u2 - w2 * u1)
+    n1 = n1 + (z * a0 - x * a2) + (S[f, 4] * e0 + S[f, 6] * e1 + S[f, 7] * e2) + (w2 * u0 - w0 * u2)
+    n2 = n2 + (x * a1 - y * a0) + (S[f, 5] * e0 + S[f, 7] * e1 + S[f, 8] * e2) + (w0 * u1 - w1 * u0)
     f0, f1, f2 = turned(R, i, f0, f1, f2)
     n0, n1, n2 = turned(R, i, n0, n1, n2)
-    # K' Y, with S' = (p0, p1, p2):  w x S'  and  S' x v + J' w
-    f0, f1, f2 = f0 + (w1 * p2 - w2 * p1), f1 + (w2 * p0 - w0 * p2), f2 + (w0 * p1 - w1 * p0)
-    n0, n1, n2 = n0 + (p1 * v2 - p2 * v1), n1 + (p2 * v0 - p0 * v2), n2 + (p0 * v1 - p1 * v0)
-    n0, n1, n2 = n0 + (r1 * f2 - r2 * f1), n1 + (r2 * f0 - r0 * f2), n2 + (r0 * f1 - r1 * f0)
-    g0, g1, g2, g3, g4, g5 = force_cross(Y[i, 0], Y[i, 1], Y[i, 2], w0, w1, w2, p0, p1, p2, p3, p4, p5)
-    out = work.swirl
-    out[f, 0], out[f, 1], out[f, 2] = -f0 - g0, -f1 - g1, -f2 - g2
-    out[f, 3], out[f, 4], out[f, 5] = -n0 - g3, -n1 - g4, -n2 - g5
-
-
-@inline
-def own_force(model, work, i):
-    """work.own: what the body alone adds to the equations of its modes, for xi'' = 0 and the frame's acceleration A."""
-    for c in range(model.v_at[i], model.v_end[i]):
-        work.own[c] = work.gyro[c] - dot6(work.h, c, work.A, i) + dot6(work.B, c, work.W, i)
+    Q, W = work.Q, work.W
+    W[i, 0], W[i, 1], W[i, 2] = Q[i, 0] - f0, Q[i, 1] - f1, Q[i, 2] - f2
+    W[i, 3] = Q[i, 3] - n0 - (r1 * f2 - r2 * f1)
+    W[i, 4] = Q[i, 4] - n1 - (r2 * f0 - r0 * f2)
+    W[i, 5] = Q[i, 5] - n2 - (r0 * f1 - r1 * f0)
+    f0, f1, f2, n0, n1, n2 = inertia_times(work.inertia, i, A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5])
+    Q[i, 0], Q[i, 1], Q[i, 2] = W[i, 0] + f0, W[i, 1] + f1, W[i, 2] + f2
+    Q[i, 3], Q[i, 4], Q[i, 5] = W[i, 3] + n0, W[i, 4] + n1, W[i, 5] + n2
+    for c in range(l, l + k):
+        work.own[c] = work.own[c] + dot6(work.B, c, W, i)
 
 
 @inline

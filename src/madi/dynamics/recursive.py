@@ -13,8 +13,8 @@ M has the sparsity of the tree: entries only between a column and its ancestors.
 
 from __future__ import annotations
 
-from madi.dynamics.modal import generalised_force, mass_entry, own_force
-from madi.kernel import COLUMNS, call_seldom, inline, kernel
+from madi.dynamics.modal import generalised_force, mass_entry
+from madi.kernel import COLUMNS, TERMS, call_seldom, inline, kernel
 from madi.spatial.algebra import body_inertia, force_cross, inertia_times
 
 
@@ -22,11 +22,11 @@ from madi.spatial.algebra import body_inertia, force_cross, inertia_times
 def body_terms(model, work, i):
     """Inertia of body i and W_i = Q^_i - M^_i A_i of the body alone; work.Q holds the applied forces on entry."""
     Y, A = work.Y, work.A
-    Q, W, flexible = work.Q, work.W, model.modal[i]
+    Q, W = work.Q, work.W
+    if model.modal[i] >= 0:
+        call_seldom(model.seldom[TERMS], TERMS, model, work, i)
+        return
     body_inertia(model, work, i)
-    if flexible >= 0:
-        for j in range(6):
-            Q[i, j] = Q[i, j] + work.swirl[flexible, j]
     y0, y1, y2 = Y[i, 0], Y[i, 1], Y[i, 2]
     y3, y4, y5 = Y[i, 3], Y[i, 4], Y[i, 5]
     p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, y0, y1, y2, y3, y4, y5)
@@ -36,8 +36,6 @@ def body_terms(model, work, i):
     Q[i, 3], Q[i, 4], Q[i, 5] = Q[i, 3] - g3, Q[i, 4] - g4, Q[i, 5] - g5
     W[i, 0], W[i, 1], W[i, 2] = Q[i, 0] - f0, Q[i, 1] - f1, Q[i, 2] - f2
     W[i, 3], W[i, 4], W[i, 5] = Q[i, 3] - f3, Q[i, 4] - f4, Q[i, 5] - f5
-    if flexible >= 0:
-        own_force(model, work, i)
 
 
 @kernel

@@ -159,8 +159,8 @@ def clamped_tip(length: float, mass_ratio: float, inertia_ratio: float = 0.0, co
 
 
 def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
-    """Polynomials (x/L)^start times 1, x, x², ...: `start` 2 for a clamped start. Mixed so that they are orthogonal (Jacobi's
-    polynomials): the same space as powers of x, without their near dependence; 1 at the end."""
+    """Polynomials (x/L)^start times 1, x, x², ...: `start` 2 for a clamped start. Mixed so that they are orthogonal
+    (Jacobi's polynomials): the same space as powers of x, without their near dependence; 1 at the end."""
     from scipy.special import jacobi
 
     _check(length, count)

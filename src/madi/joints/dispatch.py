@@ -258,16 +258,39 @@ def put_column(model, work, i, c, s0, s1, s2, s3, s4, s5):
 def place_modal(model, work, i):
     """A point of a flexible body, or (walked the other way) the body on the point it hangs on; one blade for every mode: all
     that the mode moves there."""
-    k, p, q = model.mode_v[i], work.joint_p, work.xi
-    modal.pose(model, i, q, k, work.joint_R, p)
+    k, B = model.mode_v[i], work.B
+    modal.pose(model, i, work.xi, k, work.joint_R, work.joint_p)
     compose(model, work, i)
+    outward = model.modal[i] < 0
+    sign = 1.0 if outward else -1.0
+    body, point = (model.parent[i], i) if outward else (i, model.parent[i])
+    R, r, o = work.R, work.r, work.joint_o
+    for j in range(3):  # the point, as it is displaced
+        o[j] = r[i, j]
+        if not outward:
+            d = model.d
+            o[j] = r[point, j] + R[point, j, 0] * d[i, 0] + R[point, j, 1] * d[i, 1] + R[point, j, 2] * d[i, 2]
+    turn = max(min(model.turn[i], 2), 0)
+    z0, z1, z2 = R[body, 0, turn], R[body, 1, turn], R[body, 2, turn]
+    g0, g1, g2 = o[1] * z2 - o[2] * z1, o[2] * z0 - o[0] * z2, o[0] * z1 - o[1] * z0
     for c in range(model.modes[i]):
         x = model.blade_at[i] + c
-        s0, s1, s2, s3, s4, s5 = modal.column(model, i, c, q, k, p)
-        put_column(model, work, i, x, s0, s1, s2, s3, s4, s5)
-        if model.modal[i] < 0:
+        u0, u1, u2 = modal.direction(model, i, c, work.xi, k)
+        e0, e1, e2 = modal.turning(model, i, c, work.xi, k)
+        for j in range(3):
+            B[x, j] = sign * (R[body, j, 0] * u0 + R[body, j, 1] * u1 + R[body, j, 2] * u2)
+            B[x, 3 + j] = sign * (R[body, j, 0] * e0 + R[body, j, 1] * e1 + R[body, j, 2] * e2)
+        if model.turn[i] == modal.ANYHOW:
+            w0, w1, w2 = B[x, 3], B[x, 4], B[x, 5]
+            B[x, 0] = B[x, 0] + (o[1] * w2 - o[2] * w1)
+            B[x, 1] = B[x, 1] + (o[2] * w0 - o[0] * w2)
+            B[x, 2] = B[x, 2] + (o[0] * w1 - o[1] * w0)
+        elif model.turn[i] >= 0:  # r x e, of all modes along one line
+            e = sign * (e0 + e1 + e2)
+            B[x, 0], B[x, 1], B[x, 2] = B[x, 0] + e * g0, B[x, 1] + e * g1, B[x, 2] + e * g2
+        if outward:
             for j in range(6):
-                work.B[x, j] = work.B[x, j] + work.B[model.mode_v[i] + c, j]
+                B[x, j] = B[x, j] + B[k + c, j]
 
 
 @kernel

@@ -9,14 +9,14 @@ of this kind on one body share its modal coordinates. One of them leads to the b
 the body hangs, against its drawn direction: its columns are the modes' own. The others lead out, to points on which
 something else hangs; they see the same columns through *blades* of their own.
 
-In the frame's axes a column is (u_c + u x e_c, e_c) about s, u_c = Psi_c + sum X_cd xi_d, e_c = J(theta) Theta_c, with the
+In the frame's axes mode c moves the point by u_c = Psi_c + sum X_cd xi_d and turns it by e_c = J(theta) Theta_c, with the
 left Jacobian J = 1 + b theta~ + c theta~ theta~, b = (1 - cos t)/t^2, c = (t - sin t)/t^3, t = |theta|.
 """
 
 from __future__ import annotations
 
 from madi.joints.kind import JointKind
-from madi.kernel import kernel, sincos
+from madi.kernel import kernel
 
 # modes are no freedoms of the joint but of the body: topology/freeze.py gives them their columns
 KIND = JointKind("modal", code=10, weight=0.0, coordinates=(), speeds=(), units=(), axes=0)
@@ -82,7 +82,9 @@ def pose(model, i, q, k, R, p):
         R[1, 0], R[1, 1], R[1, 2] = b * x * y + a * z, 1.0 - b * (x * x + z * z), b * y * z - a * x
         R[2, 0], R[2, 1], R[2, 2] = b * x * z - a * y, b * y * z + a * x, 1.0 - b * (x * x + y * y)
     elif turn >= 0:
-        s, c = sincos(x + y + z)  # two of them are zero
+        x = x + y + z  # two of them are zero
+        a, b, _, _, _ = series(x * x)
+        s, c = a * x, 1.0 - b * x * x
         j, m = (turn + 1) % 3, (turn + 2) % 3
         R[j, j], R[j, m] = c, -s
         R[m, j], R[m, m] = s, c
@@ -103,14 +105,6 @@ def turning(model, i, c, q, k):
         a1 + b * b1 + f * (z * b0 - x * b2),
         a2 + b * b2 + f * (x * b1 - y * b0),
     )
-
-
-@kernel
-def column(model, i, c, q, k, p):
-    """The relative motion of mode c about s, for the displacement p."""
-    u0, u1, u2 = direction(model, i, c, q, k)
-    e0, e1, e2 = turning(model, i, c, q, k)
-    return u0 + p[1] * e2 - p[2] * e1, u1 + p[2] * e0 - p[0] * e2, u2 + p[0] * e1 - p[1] * e0, e0, e1, e2
 
 
 @kernel

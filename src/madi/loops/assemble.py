@@ -17,6 +17,7 @@ from madi.constraints.dispatch import RX, RZ, pair_frames
 from madi.errors import AssemblyError, InputError
 from madi.joints.dispatch import chart_point, retract
 from madi.loops.redundancy import dependent_drives, length_of, scales
+from madi.loops.settle import column_amounts
 
 if TYPE_CHECKING:
     from madi.system import System
@@ -299,9 +300,12 @@ def _branch(closer: Closer, q: np.ndarray, held: np.ndarray, branch: int) -> np.
     rng = np.random.default_rng(0)
     found = [q]
     theta = np.empty(closer.nv)
+    amounts = column_amounts(closer.system.layout)
+    bending = closer.model.modal[closer.model.column_body] >= 0
     for _ in range(60):
         start = np.empty_like(q)
         away = rng.uniform(-np.pi, np.pi, closer.nv) * np.where(closer.columns == 1.0, 1.0, length_of(closer.system) / np.pi)
+        away = np.where(bending, amounts, 1.0) * away
         away[held] = 0.0
         retract(closer.model, q, away, start)
         other, size = closer.close(start, held)

@@ -46,15 +46,30 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
     return repack(layout, scheme.pop("sizes"), {**scheme, "row_value": values}), active
 
 
+def column_amounts(layout: Layout) -> np.ndarray:
+    """How far columns are moved to look around: by 1, modes by what bends their body by some percent of its size."""
+    model, shape = layout.arrays, layout.arrays.shape
+    amounts = np.ones(layout.sizes["nv"])
+    for i in np.flatnonzero(model.modal >= 0):
+        at, k = int(model.inertia_at[i]), int(model.modes[i])
+        turning = shape[at + 4] + shape[at + 7] + shape[at + 9]
+        modal = np.diag(shape[at + 10 + 12 * k : at + 10 + 12 * k + k * k].reshape(k, k))
+        amounts[model.v_at[i] : model.v_end[i]] = 0.02 * np.sqrt(
+            turning / modal
+        )  # rms displacement against the gyration radius
+    return amounts
+
+
 def random_configurations(layout: Layout, q0: np.ndarray, seed: int = 1) -> list[tuple[np.ndarray, np.ndarray]]:
     """(Phi_q, M) at a few configurations around q0, open loops and all."""
     model, rng = layout.arrays, np.random.default_rng(seed)
     work = work_views(layout.ints, np.zeros(layout.work_size()))
     nv, nr = layout.sizes["nv"], layout.sizes["nr"]
+    amounts = column_amounts(layout)
     found = []
     for _ in range(TRIALS):
         q = np.empty(len(q0))
-        retract(model, q0, rng.uniform(-1.0, 1.0, nv), q)
+        retract(model, q0, amounts * rng.uniform(-1.0, 1.0, nv), q)
         positions(model, work, q)
         evaluate_rows(model, work)
         J = np.zeros(nr * nv)

@@ -407,10 +407,11 @@ def _coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:
 def _drives(model: Model) -> Iterator[Finding]:
     joints = {joint.name: joint for joint in model.joints}
     driven: Counter[str] = Counter()
+    flexible = {body.name for body in model.bodies if body.flexible is not None}  # locked, it is rigid
     for drive in model.drives:
         where = f"drive of {drive.coordinate!r}"
         if drive.function is None:
-            if drive.coordinate not in joints:
+            if drive.coordinate not in joints and drive.coordinate not in flexible:
                 yield Finding(where, f"there is no joint {drive.coordinate!r} to lock", "Lock a joint by its name")
                 continue
             driven[drive.coordinate] += 1

@@ -17,8 +17,8 @@ MOST = 0.15  # of a body's size
 
 
 def centre_line(body: Body, run: Run, points: int = 21, scale: float = 1.0) -> np.ndarray:
-    """The line of a beam (of other flexible bodies: their nodes) in the ground at every output, (times, points, 3); what it is
-    bent by, times `scale`."""
+    """The line of a beam (of other flexible bodies: their nodes) in the ground at every output, (times, points, 3); its
+    deflection times `scale`."""
     field = body.flexible.field
     length = getattr(body.flexible, "length", None)
     if length is None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.joints.dispatch import retract
+from madi.loops.settle import column_amounts
 from madi.symbolic.ssa import instructions
 from madi.symbolic.trace import adjusted, count_operations, expressions
 
@@ -56,9 +57,9 @@ class Equations:
     def pattern(self) -> np.ndarray:
         """nv × nv characters: "0" zero, "c" constant, "x" variable; sin^2 + cos^2 = 1 is seen, at a few random places."""
         system, rng = self.system, np.random.default_rng(1)
-        q, some = np.empty(system.nq), []
+        q, some, amounts = np.empty(system.nq), [], column_amounts(system.drawn)
         for _ in range(4):
-            retract(system.drawn.arrays, system.q0, rng.uniform(-1.0, 1.0, system.nv), q)
+            retract(system.drawn.arrays, system.q0, amounts * rng.uniform(-1.0, 1.0, system.nv), q)
             some.append(system.mass_matrix(q, engine="plain"))
         size = np.sqrt(np.outer(np.diag(some[0]), np.diag(some[0]))) + 1e-300
         found = np.where(np.max(np.ptp(some, axis=0) / size[None], axis=0) < 1e-12, "c", "x")

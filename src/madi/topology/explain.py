@@ -9,18 +9,24 @@ from madi.model.elements import body_name
 
 if TYPE_CHECKING:
     from madi.system import System
+    from madi.topology.graph import Edge
 
 
 def explain(system: System) -> str:
     """The tree by name, indented; then cuts and counts."""
     edges, cuts = system.spanning_tree.edges, system.spanning_tree.cuts
     depth = {"ground": 0}
-    lines = [f"{system.name}: {len(edges)} bodies, {system.nq} coordinates, {system.nv} speeds, "
+    points = sum(edge.joint.station is not None for edge in edges)
+    bodies = f"{len(edges) - points} bodies" + (f" (and {points} points of flexible ones)" if points else "")
+    lines = [f"{system.name}: {bodies}, {system.nq} coordinates, {system.nv} speeds, "
              f"{system.n_constraints} constraint(s), {len(system.cut_joints)} cut joint(s)", "ground"]  # fmt: skip
     driven = _prescribed(system)
     for edge in edges:
         depth[edge.body] = depth[edge.parent] + 1
         kind = KINDS[edge.joint.kind]
+        if edge.joint.station is not None:
+            lines.append(f"{'  ' * depth[edge.body]}{edge.body}   ({_modal(system, edge)})")
+            continue
         parts = f": {', '.join(kind.coordinates)}" if len(kind.coordinates) > 1 else ""
         notes = [f"{kind.name} {edge.joint.name!r}{parts}", f"{kind.nv} dof"]
         if edge.reverse:
@@ -43,6 +49,15 @@ def explain(system: System) -> str:
         free, rows = int((system.layout.arrays.drive == -1).sum()), system.n_constraints
         lines.append(f"Grübler: {free} - {rows} = {free - rows} freedom(s); s.mobility() tells the true number")
     return "\n".join(lines)
+
+
+def _modal(system: System, edge: Edge) -> str:
+    """A flexible body, or a point of one."""
+    if not edge.reverse:
+        return "point of the flexible body"
+    names = [name.partition(".")[2] for name in system.speeds if name.startswith(f"{edge.body}.")]
+    locked = ", locked" if edge.body in _prescribed(system) else ""
+    return f"flexible: {', '.join(names)}, {len(names)} modes{locked}"
 
 
 def _prescribed(system: System) -> dict[str, str]:

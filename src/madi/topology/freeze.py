@@ -143,7 +143,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
                 speed_units += [f"{unit}/s" for unit in owner.flexible.field.units]
                 for values, flags, given in ((q0, given_q, owner.q0), (v0, given_v, owner.v0)):
                     values += modal_start(owner, given)
-                    flags += [given is not None] * len(names)
+                    flags += [True] * len(names)  # straight unless told: loops are closed by joints, if they can be
             modal.add(i, joint, owner, edge.reverse, ints, number[owner.name])
         ints["v_end"][i] = len(speeds)
         reals["C"][i] = frames[parent].axes(here.R)
@@ -176,7 +176,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     layout = pack(
         sizes,
         {
-            **ints, **columns, **forces, **reals, **rows, **scheme, "shape": modal.shape, "seldom": [0] * 9,
+            **ints, **columns, **forces, **reals, **rows, **scheme, "shape": modal.shape, "seldom": [0] * 10,
             "row_value": [(*value, 0.0) for value in loops.values],
             "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
             "callback": [[c.address, first, count] for c, first, count in signals.callbacks],

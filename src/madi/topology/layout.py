@@ -61,7 +61,7 @@ INTS: list[tuple[Any, ...]] = [
     ("blade_body", "nb"),
     ("blade_parent", "nb"),  # previous blade on the path to the base, -1 at its end
     ("free_blade", "nb"),  # the same, driven columns left out
-    ("seldom", "9"),  # addresses of the kernels in kernel.SELDOM, where the model needs them
+    ("seldom", "10"),  # addresses of the kernels in kernel.SELDOM, where the model needs them
     ("column_body", "nv"),
     ("column_parent", "nv"),  # previous column on the path to the base, -1 at its end
     ("free_parent", "nv"),  # the same, driven columns left out
@@ -141,9 +141,10 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("h", "nv", 6),  # of a mode: momentum of its own body per unit of its rate
     ("xi", "nv"),  # of a mode: its coordinate and its rate
     ("xi_rate", "nv"),
-    ("gyro", "nv"),  # of a mode: velocity terms of its equation
+    ("slides", "nv", 6),  # of a mode: S_c and N_c in the body's axes
+    ("turns", "nv", 6),  # of a mode: dJ/dxi_c in the body's axes
     ("own", "nv"),  # of a mode: what its own body adds to its equation
-    ("swirl", "nh", 6),  # of a flexible body: force vector of its modes' rates
+    ("bent", "nh", 9),  # of a flexible body: S and J in its axes
     ("block", "nz"),  # modal mass blocks
     ("M", "nv*nv"),  # by rows
     ("frame_R", "nf", 3, 3),  # reference frames in the ground
