@@ -15,8 +15,10 @@ the equations, so energy is conserved. With S_c = dS/dxi_c, momentum is K Y + h_
     S_c . a + N_c . e + m_cd xi_d''  + w . (N1_dc - N1_cd) xi_d' - 1/2 w . dJ/dxi_c w                    = tau_c,
 
 a the acceleration of the frame's origin, w and e = w' its angular velocity and acceleration, ' the rate seen from it. What
-hangs on points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c moves,
-and between modes the block  M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc.
+hangs on points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c + sum_x K_x B_x is the
+momentum of all that mode c moves, and between modes there is the block
+
+    M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc.
 """
 
 from __future__ import annotations

@@ -135,8 +135,8 @@ def report(names: list[str]) -> dict[str, Any]:
         "values": {"cases that miss their bar": len(bad), "time, s": time.perf_counter() - start},
         "notes": [
             "A01 to A04: the IFToMM library's pendulum, N four-bars (10 s), Andrews' squeezer (0.03 s), Bricard (10 s);",
-            "definitions, closed forms and reference digits are in madi/verify. Flexible slider-crank: Simeon's, of the test",
-            "set for IVP solvers; spin-up: Kane's, against geometrically exact finite elements (3 modes here).",
+            "definitions, closed forms and reference digits are in madi/verify. Flexible slider-crank: Simeon's, of the",
+            "test set for IVP solvers; spin-up: Kane's, against geometrically exact finite elements (3 modes here).",
         ],
         "bad": bad,
     }

@@ -7,8 +7,8 @@ a quadratic element; linear elasticity, no damping, no gravity, 0.1 s. Two refer
   12, 80-bit numbers). The published ones make the rod's sections resist the rod's turning but not its bending; that is below
   3e-10 m here.
 - PUBLISHED: the test set's digits at t = 0.1. There the axial block of the mass matrix lacks the factor 1/15 of the
-  quadratic element. `published_rod` repeats that in the modal masses (the block's part in the centrifugal terms, below 3e-9 m, is not
-  repeated).
+  quadratic element. `published_rod` repeats that in the modal masses (the block's part in the centrifugal terms, below
+  3e-9 m, is not repeated).
 """
 
 from __future__ import annotations
