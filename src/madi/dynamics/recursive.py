@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from madi.dynamics.modal import generalised_force, mass_entry
 from madi.kernel import COLUMNS, TERMS, call_seldom, inline, kernel
-from madi.spatial.algebra import body_inertia, force_cross, inertia_times
+from madi.spatial.algebra import body_inertia, dot6, force_cross, inertia_times
 
 
 @inline
@@ -96,7 +96,12 @@ def mass_matrix(model, work):
             M[c * nv + j] = 0.0
     for c in range(nv):
         x = c
-        while x >= 0:
+        if model.nh == 0:
+            while x >= 0:
+                M[c * nv + x] = dot6(work.B, x, work.U, c)
+                M[x * nv + c] = M[c * nv + x]
+                x = model.column_parent[x]
+        while x >= 0:  # flexible bodies: x is a blade
             j = model.blade_column[x]
             M[c * nv + j] = mass_entry(model, work, c, x)
             M[j * nv + c] = M[c * nv + j]
@@ -111,10 +116,14 @@ def equations(model, work):
     for c in range(nv):
         if model.drive[c] == -1:
             P[c] = generalised_force(model, work, c) + work.tau[c]
-            x = c
-            while x >= 0:
-                M[c * nv + model.blade_column[x]] = mass_entry(model, work, c, x)
-                x = model.free_blade[x]
+            j = c
+            if model.nh == 0:
+                while j >= 0:
+                    M[c * nv + j] = dot6(work.B, j, work.U, c)
+                    j = model.free_parent[j]
+            while j >= 0:  # flexible bodies: j is a blade
+                M[c * nv + model.blade_column[j]] = mass_entry(model, work, c, j)
+                j = model.free_blade[j]
 
 
 @kernel

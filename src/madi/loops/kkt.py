@@ -11,6 +11,7 @@ from __future__ import annotations
 from madi.constraints.dispatch import jacobian_entry
 from madi.dynamics.modal import mass_entry
 from madi.kernel import inline, kernel
+from madi.spatial.algebra import dot6
 
 EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
 PROXIMAL = 1  # steps after the first solution; each gains the factor eps on a regular mechanism
@@ -46,7 +47,10 @@ def remark(tally, deficient, near):
 def coefficients(model, work):
     """M and Phi_q, entry by entry; composites, columns and rows are in work."""
     for k in range(model.nm):
-        work.mass[k] = mass_entry(model, work, model.m_row[k], model.m_blade[k])
+        if model.nh == 0:
+            work.mass[k] = dot6(work.B, model.m_column[k], work.U, model.m_row[k])
+        else:
+            work.mass[k] = mass_entry(model, work, model.m_row[k], model.m_blade[k])
     for r in range(model.nr):
         for j in range(model.row_first[r], model.row_first[r + 1]):
             work.jacobian[j] = jacobian_entry(model, work, r, j)

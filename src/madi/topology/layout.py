@@ -220,6 +220,7 @@ COUNTS = (
     "nx",
     "nn",
     "nb",
+    "nh",
 )  # what kernels read of the header
 Arrays = namedtuple("Arrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
 Work = namedtuple("Work", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]
