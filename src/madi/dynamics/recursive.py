@@ -70,18 +70,23 @@ def composite_inertias(model, work):
 @inline
 def composite_columns(model, work, i):
     """U_c = K_i B_c of the columns of joint i, or of the blades of a point of a flexible body."""
-    B, U = work.B, work.U
-    first, end = model.v_at[i], model.v_end[i]
-    if model.modal[i] >= 0:
+    if model.modes[i] == 0:
+        for c in range(model.v_at[i], model.v_end[i]):
+            composite_times(work, i, c)
+    elif model.modal[i] >= 0:
         call_seldom(model.seldom[COLUMNS], COLUMNS, model, work, i)
-        return
-    if model.modes[i] > 0:
-        first = model.blade_at[i]
-        end = first + model.modes[i]
-    for c in range(first, end):
-        u0, u1, u2, u3, u4, u5 = inertia_times(work.K, i, B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5])
-        U[c, 0], U[c, 1], U[c, 2] = u0, u1, u2
-        U[c, 3], U[c, 4], U[c, 5] = u3, u4, u5
+    else:
+        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+            composite_times(work, i, x)
+
+
+@inline
+def composite_times(work, i, c):
+    """U_c = K_i B_c."""
+    B, U = work.B, work.U
+    u0, u1, u2, u3, u4, u5 = inertia_times(work.K, i, B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5])
+    U[c, 0], U[c, 1], U[c, 2] = u0, u1, u2
+    U[c, 3], U[c, 4], U[c, 5] = u3, u4, u5
 
 
 @kernel
