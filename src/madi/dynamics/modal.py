@@ -4,7 +4,7 @@ A flexible body with modal coordinates xi is, in its frame, the field rho = s + 
 kinetic energy is that of
 
     S = int rho dm = S0 + S1_c xi_c + 1/2 S2_cd xi_c xi_d,        J = int (rho.rho - rho rho^T) dm, likewise,
-    N_c = int rho x drho/dxi_c dm = N0_c + N1_dc xi_d,            m_cd = int Psi_c . Psi_d dm,
+    N_c = int rho x drho/dxi_c dm = N0_c + N1_dc xi_d,            m_cd = int drho/dxi_c . drho/dxi_d dm,
 
 the inertia integrals, computed once (flexible/field.py); what is of higher order in xi is left out of the energy, not of
 the equations, so energy is conserved. With S_c = dS/dxi_c, momentum is K Y + h_c xi_c', where K is the ten-number inertia of
@@ -12,7 +12,7 @@ the equations, so energy is conserved. With S_c = dS/dxi_c, momentum is K Y + h_
 
     m a + e x S + S_c xi_c''       + w x (w x S + 2 S') + S_cd xi_c' xi_d'                               = F,
     S x a + J e + N_c xi_c''       + w x (J w + N_c xi_c') + J' w + N1_dc xi_d' xi_c'                    = moment of F,
-    S_c . a + N_c . e + m_cd xi_d''  + w . (N1_dc - N1_cd) xi_d' - 1/2 w . dJ/dxi_c w                    = tau_c,
+    S_c . a + N_c . e + m_cd xi_d''  + w . (N1_dc - N1_cd) xi_d' - 1/2 w . dJ/dxi_c w + ...              = tau_c,
 
 a the acceleration of the frame's origin, w and e = w' its angular velocity and acceleration, ' the rate seen from it. What
 hangs on points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c + sum_x K_x B_x is the
@@ -23,7 +23,7 @@ momentum of all that mode c moves, and between modes there is the block
 
 from __future__ import annotations
 
-from madi.kernel import COLUMNS, ENERGY, INERTIA, TERMS, inline, seldom
+from madi.kernel import COLUMNS, ENERGY, INERTIA, TERMS, inline, kernel, seldom
 from madi.spatial.algebra import dot6, inertia_times
 
 
@@ -44,6 +44,51 @@ def integral(model, i, what):
     if what == 5:
         return at + 12 * k + 4 * k * k
     return at + 12 * k + 10 * k * k
+
+
+@inline
+def bow_at(model, i):
+    """First number of G (bows x modes x modes), int Psi_c . phi_r dm (modes x bows) behind it: flexible/field.py."""
+    k = model.modes[i]
+    return integral(model, i, 6) + 3 * k * k
+
+
+@kernel
+def own_mass(model, work, i):
+    """m_cd of the body as it is bent: m + sum_r (D_cr g_rd + g_rc D_dr + g_rc g_rd), g_rc = G_rce xi_e, D = int Psi . phi."""
+    k, l, n = model.modes[i], model.v_at[i], model.bows[i]
+    s, g, first = model.shape, work.bow, model.bow_at[i]
+    at = bow_at(model, i)
+    for r in range(n):
+        for c in range(k):
+            x = 0.0
+            for e in range(k):
+                x = x + s[at + (r * k + c) * k + e] * work.xi[l + e]
+            g[first + r * k + c] = x
+    at = at + n * k * k
+    for c in range(k):
+        for d in range(c + 1):
+            m = s[integral(model, i, 3) + c * k + d]
+            for r in range(n):
+                x, y = g[first + r * k + c], g[first + r * k + d]
+                m = m + s[at + c * n + r] * y + x * (s[at + d * n + r] + y)
+            work.own_mass[model.block_at[i] + c * k + d] = m
+            work.own_mass[model.block_at[i] + d * k + c] = m
+
+
+@kernel
+def bow_force(model, work, i):
+    """What shortening adds to the modes' equations: -(D_cr + g_rc) sum G_rab xi_a' xi_b', into work.own."""
+    k, l, n = model.modes[i], model.v_at[i], model.bows[i]
+    s, v, at = model.shape, work.xi_rate, bow_at(model, i)
+    for r in range(n):
+        x = 0.0
+        for a in range(k):
+            for b in range(k):
+                x = x + s[at + (r * k + a) * k + b] * v[l + a] * v[l + b]
+        for c in range(k):
+            along = s[at + n * k * k + c * n + r] + work.bow[model.bow_at[i] + r * k + c]
+            work.own[l + c] = work.own[l + c] - along * x
 
 
 @inline
@@ -111,6 +156,7 @@ def own_inertia(model, work, i):
         work.h[l + c, 3] = n0 + (r1 * z2 - r2 * y2)
         work.h[l + c, 4] = n1 + (r2 * x2 - r0 * z2)
         work.h[l + c, 5] = n2 + (r0 * y2 - r1 * x2)
+    own_mass(model, work, i)
     S, f = work.bent, model.modal[i]
     S[f, 0], S[f, 1], S[f, 2] = x, y, z
     S[f, 3], S[f, 4], S[f, 5] = j0, j1, j2
@@ -180,6 +226,7 @@ def own_terms(model, work, i):
             a = integral(model, i, 4) + 3 * ((c - l) * k + d)
             f0, f1, f2 = f0 + s[a] * z, f1 + s[a + 1] * z, f2 + s[a + 2] * z
         work.own[c] = own
+    bow_force(model, work, i)
     x, y, z = S[f, 0], S[f, 1], S[f, 2]
     # m a + e x S + w x (w x S + 2 S') + S_cd xi_c' xi_d'
     u0, u1, u2 = 2.0 * p0 + (w1 * z - w2 * y), 2.0 * p1 + (w2 * x - w0 * z), 2.0 * p2 + (w0 * y - w1 * x)
@@ -217,9 +264,9 @@ def add_momentum(model, work, i, rate, out, j):
 
 @inline
 def modal_mass(model, work, i, c, d):
-    """m_cd of two columns of body i."""
+    """m_cd of two columns of body i, alone and as it is bent."""
     l = model.v_at[i]
-    return model.shape[integral(model, i, 3) + (c - l) * model.modes[i] + d - l]
+    return work.own_mass[model.block_at[i] + (c - l) * model.modes[i] + d - l]
 
 
 @inline

@@ -92,9 +92,21 @@ class Field:
             [np.sum(dm)], np.einsum("n,ni->i", dm, s), _six(self._inertia(s)), first, turn, moment, self.modal_mass, second,
             turns, across,
         ]  # fmt: skip
-        values = np.concatenate([np.reshape(part, -1) for part in parts])
-        size = np.sum(dm) * max(1.0, float(np.max(np.abs(s)))) ** 2
-        return np.where(np.abs(values) < 1e-15 * size, 0.0, values)  # rounding: a trace can drop it
+        parts = [_without_rounding(part) for part in parts]
+        return np.concatenate([np.reshape(part, -1) for part in (*parts, *self.shortening(chi))])
+
+    def shortening(self, chi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X_cd = sum_r G_rcd phi_r with functions phi_r orthonormal over the mass: (G, int Psi_c . phi_r dm). With them
+        int X_ce . X_df dm = sum_r G_rce G_rdf, which keeps the mass matrix positive."""
+        k = len(self.names)
+        weights = np.sqrt(self.masses)[:, None]
+        rows = (chi * weights).reshape(k * k, -1)
+        _, sizes, functions = np.linalg.svd(rows, full_matrices=False)
+        keep = sizes > 1e-9 * max(float(sizes[0]), 1e-300)
+        functions = functions[keep] if sizes[0] > 1e-12 * np.sqrt(np.sum(self.masses)) else functions[:0]
+        G = (rows @ functions.T).T.reshape(-1, k, k)
+        along = (self.psi * weights).reshape(k, -1) @ functions.T
+        return _without_rounding(G), np.where(np.abs(along) < 1e-12 * np.sqrt(np.sum(self.masses)), 0.0, along)
 
     def check(self, what: str) -> None:
         """Finite, and the modes independent of each other."""
@@ -160,6 +172,12 @@ def damping_matrix(stiffness: np.ndarray, mass: np.ndarray, ratio: Any, proporti
 def frame_station(modes: int) -> Station:
     """The body's frame itself: no mode moves it."""
     return Station("frame", np.zeros(3), np.zeros((modes, 3)), np.zeros((modes, 3)), np.zeros((modes, modes, 3)))
+
+
+def _without_rounding(values: Any) -> np.ndarray:
+    """Entries that are rounding next to the largest are zero: a trace can drop them."""
+    array = np.asarray(values, dtype=float)
+    return np.where(np.abs(array) < 1e-14 * np.max(np.abs(array), initial=0.0), 0.0, array)
 
 
 def _turning(P: np.ndarray) -> np.ndarray:

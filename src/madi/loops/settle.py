@@ -47,14 +47,14 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
 
 
 def column_amounts(layout: Layout) -> np.ndarray:
-    """How far columns are moved to look around: by 1, modes by what bends their body by some percent of its size."""
+    """How far columns are moved to look around: by 1, modes by what bends their body by a thousandth of its size."""
     model, shape = layout.arrays, layout.arrays.shape
     amounts = np.ones(layout.sizes["nv"])
     for i in np.flatnonzero(model.modal >= 0):
         at, k = int(model.inertia_at[i]), int(model.modes[i])
         turning = shape[at + 4] + shape[at + 7] + shape[at + 9]
         modal = np.diag(shape[at + 10 + 12 * k : at + 10 + 12 * k + k * k].reshape(k, k))
-        amounts[model.v_at[i] : model.v_end[i]] = 0.02 * np.sqrt(
+        amounts[model.v_at[i] : model.v_end[i]] = 1e-3 * np.sqrt(
             turning / modal
         )  # rms displacement against the gyration radius
     return amounts

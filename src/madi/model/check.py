@@ -124,7 +124,9 @@ def _flexible(body: Body, where: str) -> Iterator[Finding]:
         names = body.flexible.field.names
     except (InputError, ValueError, TypeError, FloatingPointError) as error:
         text = str(error)
-        yield Finding(where, text.partition(": ")[2] if text.startswith(("beam", "flexible", where)) else text, "Correct it")
+        text = text.partition(": ")[2] if text.startswith(("beam", "flexible", where)) else text
+        problem, _, cure = text.rpartition("; ")
+        yield Finding(where, problem or text, cure[:1].upper() + cure[1:] if problem else "Correct it")
         return
     for what, given in (("q0", body.q0), ("v0", body.v0)):
         unknown = [name for name in given if name not in names] if isinstance(given, dict) else []

@@ -32,7 +32,7 @@ HEADER = {
     "nl": "entries below the diagonal of their factor", "nx": "multiplications of their factorisation",
     "nn": "free columns, where there are loops", "nb": "blades: columns as seen by what they move",
     "ng": "numbers of modes: inertia integrals, shapes at points", "nz": "entries of modal mass blocks",
-    "nh": "flexible bodies",
+    "nh": "flexible bodies", "nw": "modes times functions of their shortening",
 }  # fmt: skip
 
 # What kernels call `model`: (name, size, inner shape). Read, never written.
@@ -52,6 +52,8 @@ INTS: list[tuple[Any, ...]] = [
     ("mode_at", "n"),  # first number of their shapes at the joint (joints/modal.py)
     ("inertia_at", "n"),  # first of its inertia integrals (dynamics/modal.py)
     ("block_at", "n"),  # first entry of its modal mass block
+    ("bows", "n"),  # how many functions its shortening is made of
+    ("bow_at", "n"),
     ("turn", "n"),  # modes turn the joint: -1 not, 0..2 about that axis only, 3 anyhow
     ("blade_at", "n"),  # first blade of a modal joint
     ("copy_at", "n"),  # of a flexible body: the blades of its points
@@ -146,6 +148,8 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("own", "nv"),  # of a mode: what its own body adds to its equation
     ("bent", "nh", 9),  # of a flexible body: S and J in its axes
     ("block", "nz"),  # modal mass blocks
+    ("own_mass", "nz"),  # of the body alone
+    ("bow", "nw"),  # G_rc: how shortening function r grows with mode c
     ("M", "nv*nv"),  # by rows
     ("frame_R", "nf", 3, 3),  # reference frames in the ground
     ("frame_r", "nf", 3),

@@ -9,7 +9,20 @@ import numpy as np
 if TYPE_CHECKING:
     from madi.model.elements import Body, Joint
 
-FIELDS = ("modes", "modal", "mode_v", "mode_at", "inertia_at", "block_at", "turn", "blade_at", "copy_at", "copy_end")
+FIELDS = (
+    "modes",
+    "modal",
+    "mode_v",
+    "mode_at",
+    "inertia_at",
+    "block_at",
+    "turn",
+    "blade_at",
+    "copy_at",
+    "copy_end",
+    "bows",
+    "bow_at",
+)
 
 
 class Modal:
@@ -23,6 +36,7 @@ class Modal:
         self.points: dict[int, list[int]] = {}  # of every flexible body: the bodies that are points of it
         self.hung: dict[str, np.ndarray] = {}  # X where each hangs: shortening is counted from there
         self.entries = 0
+        self.bows = 0
         self.blades = 0
 
     def add(self, i: int, joint: Joint, owner: Body, reverse: bool, ints: dict[str, np.ndarray], body: int) -> None:
@@ -37,6 +51,9 @@ class Modal:
             mine |= {"modal": len(self.points), "mode_v": int(ints["v_at"][i]), "inertia_at": len(self.shape),
                      "block_at": self.entries, "blade_at": int(ints["v_at"][i])}  # fmt: skip
             self.shape += list(field.integrals(station.position, station.chi))
+            bows = (len(self.shape) - mine["inertia_at"] - 10 - 12 * k - 13 * k * k) // (k * k + k)
+            mine |= {"bows": bows, "bow_at": self.bows}
+            self.bows += bows * k
             self.entries += k * k
             self.points[i] = []
         else:
@@ -80,7 +97,7 @@ class Modal:
 
     def sizes(self) -> dict[str, int]:
         """Of the layout's header."""
-        return {"nb": self.blades, "ng": len(self.shape), "nz": self.entries, "nh": len(self.points)}
+        return {"nb": self.blades, "ng": len(self.shape), "nz": self.entries, "nh": len(self.points), "nw": self.bows}
 
 
 def modal_start(body: Body, given: Any) -> list[float]:
