@@ -698,3 +698,86 @@ def test_centre_lines_end_where_the_points_are():
     tip = np.stack([run[f"link@tip.{axis}"] for axis in "xyz"], axis=1)
     np.testing.assert_allclose(line[:, -1], tip, atol=1e-9)
     np.testing.assert_allclose(line[:, 0], 0.0, atol=1e-12)
+
+
+def test_parameters_act_on_models_with_beams():
+    """Gravity, a load's mass, a spring: adjustable; the beam's own numbers: told."""
+    m = flexible_pendulum(E=2e9)
+    m.fixed("grip", "link", m.body("load", 0.3, position=(1, 0, 0)), at=(1, 0, 0))
+    m.joint_spring("spring", "pin", stiffness=3.0)
+    for name, values in (("gravity.z", [-9.81, -20.0]), ("load.mass", [0.3, 1.0]), ("spring.stiffness", [3.0, 30.0])):
+        many = madi.simulate_many(m, {name: values}, 0.1, step=1e-4)
+        ends = [run["pin"][-1] for run in (many[0], many[1])]
+        assert abs(ends[0] - ends[1]) > 1e-4
+    with pytest.raises(madi.InputError, match="flexible body 'link' cannot stay adjustable"):
+        madi.simulate_many(m, {"link.mass": [1.0, 2.0]}, 0.1, step=1e-4)
+
+
+def test_damping_ratios_go_by_name():
+    m = one_beam({"y": 2, "z": 2}, "fixed", section=rectangle(0.02, 0.01), damping=[0.01, 0.02, 0.3, 0.4])
+    m.gravity = (0, 0, 0)
+    found = madi.linearize(m)
+    by_name = {found.movers(k)[0]: mode["damping"] for k, mode in enumerate(found.modes)}
+    for name, ratio in zip(("y1", "y2", "z1", "z2"), (0.01, 0.02, 0.3, 0.4), strict=True):
+        assert by_name[f"link.{name}"] == pytest.approx(ratio, rel=1e-6)
+
+
+def test_points_are_told_apart():
+    """Labels are names only: forces act where they are drawn."""
+    nodes = np.stack([np.linspace(0, 1, 5), np.zeros(5), np.zeros(5)], axis=1)
+    modes = np.zeros((1, 5, 6))
+    modes[0, :, 2] = nodes[:, 0] ** 2
+    for labels in (None, ["root", "", "", "", "tip"], ["root", None, None, None, "tip"]):
+        m = madi.Model("nodes", gravity=(0, 0, 0))
+        part = m.flexible_body("part", nodes, np.ones(5), modes, [100.0], labels=labels)
+        m.fixed("wall", m.ground, part, at=(0, 0, 0))
+        m.force("near", part, (0, 0, 1.0), at=(0.25, 0, 0))
+        m.force("far", part, (0, 0, 1.0), at=(0.75, 0, 0))
+        assert madi.statics(m).q[0] == pytest.approx((0.25**2 + 0.75**2) / 100.0)
+    m = one_beam({"z": 1}, "fixed", points={"0.5": 0.1})
+    m.gravity = (0, 0, 0)
+    m.force("F", "link", (0, 0, 1.0), at=(0.5, 0, 0))
+    shape = clamped_free(1.0, 1)[0]
+    stiffness = m.bodies[0].flexible.field.stiffness[0, 0]
+    assert madi.statics(m).q[0] == pytest.approx(shape(0.5) / stiffness)
+
+
+def test_beams_between_the_same_two_bodies_and_springs_along_them():
+    m = madi.Model("clamped twice", gravity=(0, 0, 0))
+    link = m.beam("link", (0, 0, 0), (1, 0, 0), rectangle(0.02, 0.02), **ALUMINIUM, modes={"z": polynomials(1.0, 8)})
+    m.fixed("left", m.ground, link, at=(0, 0, 0))
+    m.fixed("right", m.ground, link, at=(1, 0, 0))
+    lowest = frequencies(m, 2)
+    unit = np.sqrt(7e10 * 0.02**4 / 12 / (2700 * 0.02**2))
+    np.testing.assert_allclose(lowest, np.array([4.7300407449, 7.8532046241]) ** 2 * unit, rtol=1e-3)
+    m.spring_damper("tie", link, link, at=((0.2, 0, 0.05), (0.8, 0, 0.05)), stiffness=1e6)
+    assert frequencies(m, 1)[0] > 1.01 * lowest[0]
+
+
+@pytest.mark.parametrize(("draw", "told"), [
+    (lambda m, b: m.revolute("link", m.ground, b, at=(0, 0, 0), axis=(0, 0, 1)), "a flexible body has the same name"),
+    (lambda m, b: m.revolute("a@b", m.ground, b, at=(0, 0, 0), axis=(0, 0, 1)), "the name has an @"),
+])  # fmt: skip
+def test_names_that_would_be_mixed_up(draw, told):
+    m = madi.Model("names")
+    draw(m, m.beam("link", (0, 0, 0), (1, 0, 0), TUBE, **ALUMINIUM))
+    with pytest.raises(madi.ModelError, match=told):
+        m.build()
+
+
+@pytest.mark.parametrize("points", [["tip"], {"tip": "end"}, {"tip": (1, 0, 0)}, {"a": 1.0, "b": 1.0}, {"frame": 0.3}])
+def test_bad_points_are_told(points):
+    with pytest.raises(madi.ModelError, match="point"):
+        one_beam(points=points).build()
+
+
+def test_free_flexible_bodies_keep_their_momentum():
+    """A free beam struck at its tip: momentum is force times time, the mass matrix stays positive at 5 % deflection."""
+    m = madi.Model("struck", gravity=(0, 0, 0))
+    beam = m.beam("beam", (0, 0, 0), (1, 0, 0), rectangle(0.02, 0.02), **ALUMINIUM, modes={"z": 3}, points={"tip": 1.0})
+    m.free("F", m.ground, beam)
+    m.force("blow", "beam@tip", lambda t: (0 * t, 0 * t, madi.where(t < 0.002, 1000.0, 0.0)))
+    run = madi.simulate(m, 0.02, rtol=1e-8, times=np.linspace(0, 0.02, 21), max_step=1e-4)
+    momentum = run.data["momentum"].values[-1]
+    np.testing.assert_allclose(momentum[:3], [0, 0, 2.0], atol=1e-4)
+    assert np.min(np.linalg.eigvalsh(m.build().mass_matrix(run.data["q"].values[-1]))) > 0

@@ -200,6 +200,8 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray) -> Car
     """The Cartesian model of a drawn one; `system`: the same with frame="ground", for names and force elements; q, v: the
     start in its coordinates."""
     for body in model.bodies:
+        if body.flexible is not None:
+            raise InputError(f"formulation='cartesian': body {body.name!r} is flexible; it serves rigid bodies only")
         inertia = inertia_matrix(body)
         if float(body.mass) <= 0 or inertia is None or np.linalg.eigvalsh(inertia)[0] <= 0:
             raise InputError(

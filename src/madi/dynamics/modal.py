@@ -55,7 +55,7 @@ def bow_at(model, i):
 
 @kernel
 def own_mass(model, work, i):
-    """m_cd of the body as it is bent: m + sum_r (D_cr g_rd + g_rc D_dr + g_rc g_rd), g_rc = G_rce xi_e, D = int Psi . phi."""
+    """m_cd of the body as it is bent: m + sum_r (D_cr g_rd + g_rc D_dr + g_rc g_rd), g = G xi, D = int Psi . phi dm."""
     k, l, n = model.modes[i], model.v_at[i], model.bows[i]
     s, g, first = model.shape, work.bow, model.bow_at[i]
     at = bow_at(model, i)

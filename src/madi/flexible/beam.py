@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.errors import InputError, positive_number
+from madi.errors import InputError, a_number, positive_number
 from madi.flexible.field import Field, Station, damping_matrix
 from madi.flexible.modes import Shape, clamped_free, clamped_rod
 from madi.flexible.section import Section
@@ -66,10 +66,10 @@ class Beam:
         given = self.modes.get(family, 0)
         if isinstance(given, Shape):
             return [given]
-        if isinstance(given, int) and not isinstance(given, bool):
+        if isinstance(given, int | np.integer) and not isinstance(given, bool):
             if given == 0:
                 return []
-            return (clamped_free if family in "yz" else clamped_rod)(self.length, given)
+            return (clamped_free if family in "yz" else clamped_rod)(self.length, int(given))
         if isinstance(given, Sequence) and not isinstance(given, str):
             return given
         raise InputError(f"beam {self.name!r}: modes[{family!r}]={given!r}: give how many, or a list of shapes")
@@ -79,6 +79,7 @@ class Beam:
         """Shapes at the points of quadrature, stiffness and damping."""
         what = f"beam {self.name!r}"
         shapes, s = self.shapes, self.section
+        self._check_points(what)
         if not isinstance(s, Section):
             raise InputError(f"{what}: section={s!r}: give madi.flexible.tube(...), rectangle(...) or Section(...)")
         rho, E = positive_number(self.rho, f"{what}: rho"), positive_number(self.E, f"{what}: E")
@@ -106,6 +107,18 @@ class Beam:
         found.check(what)
         D = damping_matrix(K, found.modal_mass, self.damping, self.proportional, what)
         return Field(**{**found.__dict__, "damping": D})
+
+    def _check_points(self, what: str) -> None:
+        if not isinstance(self.points, Mapping):
+            raise InputError(f"{what}: points={self.points!r}; give names and places along it, {{'tip': {self.length:g}}}")
+        places: dict[float, str] = {}
+        for name, x in self.points.items():
+            a_number(x, f"{what}: point {name!r} at x =")
+            if not isinstance(name, str) or not name.strip() or "@" in name or name == "frame":
+                raise InputError(f"{what}: a point cannot be called {name!r}; name it with a word")
+            if round(float(x), 9) in places:
+                raise InputError(f"{what}: points {places[round(float(x), 9)]!r} and {name!r} are at one place; keep one")
+            places[round(float(x), 9)] = name
 
     def _rows(self, x: float) -> tuple[np.ndarray, np.ndarray]:
         """Psi and Theta of all modes at x."""
@@ -138,13 +151,16 @@ class Beam:
         if not -1e-9 * L <= x <= (1 + 1e-9) * L:
             raise InputError(f"x = {x:.6g} m is outside the beam, 0 to {L:g} m")
         x = min(max(x, 0.0), L)
-        label = next((name for name, at in self.points.items() if abs(at - x) < 1e-9 * L), f"{x:.6g}")
+        named = next((str(name) for name, at in self.points.items() if abs(at - x) < 1e-9 * L), None)
+        label = f"{x:.9g}" if named is None else named
+        if named is None and label in self.points:  # a name that is another place's number
+            label += " m"
         psi, theta = self._rows(x)
         chi = np.zeros((len(psi), len(psi), 3))
         if x > 0:
             u, w = quadrature(x)
             chi[..., 0] = -self._shortening(lambda f: np.sum(w * f(u)))
-        return Station(label, np.array([x, 0.0, 0.0]), psi, theta, chi)
+        return Station(label, x, np.array([x, 0.0, 0.0]), psi, theta, chi)
 
     def ends(self) -> list[tuple[str, float, str]]:
         """(family, x, how its shapes end there) of each plane it bends in: "clamped", "pinned", "free" or "other"."""

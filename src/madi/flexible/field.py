@@ -18,9 +18,11 @@ from madi.errors import InputError, a_number, not_negative
 
 @dataclass(frozen=True)
 class Station:
-    """A point of a flexible body: its name, where it is in the body's axes, and the shapes there."""
+    """A point of a flexible body: its name, what makes it the same point as another, where it is in the body's axes, and the
+    shapes there."""
 
     label: str
+    key: float  # x along a beam, number of a node; NaN: the frame
     position: np.ndarray
     psi: np.ndarray  # (modes, 3)
     theta: np.ndarray  # (modes, 3)
@@ -130,12 +132,6 @@ class Field:
         if stiff[0] < -1e-9 * max(abs(stiff[-1]), 1e-300):
             raise InputError(f"{what}: its modal stiffness is not positive (eigenvalue {stiff[0]:.3g})")
 
-    def frequencies(self) -> np.ndarray:
-        """Of the body alone, held as its shapes are, rad/s."""
-        from scipy.linalg import eigh
-
-        return np.sqrt(np.maximum(eigh(self.stiffness, self.modal_mass, eigvals_only=True), 0.0))
-
 
 class Flexible(Protocol):
     """What a body must be able to tell to be flexible: a beam, or a finite element model."""
@@ -149,9 +145,14 @@ class Flexible(Protocol):
         """The station that carries a point (body axes); InputError where there is none."""
         ...
 
+    def ends(self) -> list[tuple[str, float, str]]:
+        """(plane, x, how the shapes end there), where that is known."""
+        ...
+
 
 def damping_matrix(stiffness: np.ndarray, mass: np.ndarray, ratio: Any, proportional: Any, what: str) -> np.ndarray:
-    """D of a damping ratio of every mode (of the body held as its shapes are), and of proportional damping a m + b K."""
+    """D of damping ratios, one or one for each mode by its place, of the body held as its shapes are; and of proportional
+    damping a m + b K."""
     from scipy.linalg import eigh
 
     values, vectors = eigh(0.5 * (stiffness + stiffness.T), mass)
@@ -165,13 +166,18 @@ def damping_matrix(stiffness: np.ndarray, mass: np.ndarray, ratio: Any, proporti
         ) from None
     for x in (*ratios, a, b):
         not_negative(float(x), f"{what}: damping")
+    # each natural mode takes the ratio of the shape that has most of it
+    owner = np.argmax(np.abs(vectors) * np.sqrt(np.diag(mass))[:, None], axis=0)
+    ratios = ratios[owner]
     modal = mass @ vectors
     return modal @ np.diag(2 * ratios * np.sqrt(np.maximum(values, 0.0))) @ modal.T + a * mass + b * stiffness
 
 
 def frame_station(modes: int) -> Station:
     """The body's frame itself: no mode moves it."""
-    return Station("frame", np.zeros(3), np.zeros((modes, 3)), np.zeros((modes, 3)), np.zeros((modes, modes, 3)))
+    return Station(
+        "frame", float("nan"), np.zeros(3), np.zeros((modes, 3)), np.zeros((modes, 3)), np.zeros((modes, modes, 3))
+    )
 
 
 def _without_rounding(values: Any) -> np.ndarray:

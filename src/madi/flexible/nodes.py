@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,16 +57,21 @@ class Nodes:
         if np.any(masses < 0) or not np.sum(masses) > 0:
             raise InputError(f"{what}: masses must be >= 0, and not all zero")
         K = np.diag(stiffness) if stiffness.ndim == 1 else stiffness
-        for name, matrix in (("stiffness", K), ("modal_mass", self.modal_mass)):
+        mass = None if self.modal_mass is None else self._array("modal_mass", self.modal_mass, [(k, k)])
+        for name, matrix in (("stiffness", K), ("modal_mass", mass)):
+            if matrix is not None and not np.isfinite(matrix).all():
+                raise InputError(f"{what}: its {name} is not finite; look for NaN in what was given")
             if matrix is not None and not np.allclose(
                 matrix, np.transpose(matrix), rtol=1e-8, atol=1e-8 * np.max(np.abs(matrix))
             ):
                 raise InputError(f"{what}: {name} is not symmetric")
         given = np.zeros((n, 3)) if self.inertias is None else self._array("inertias", self.inertias, [(n, 3), (n, 3, 3)])
+        if not np.isfinite(given).all():
+            raise InputError(f"{what}: its inertias are not finite; look for NaN in what was given")
         sections = given if given.ndim == 3 else np.einsum("ni,ij->nij", given, np.eye(3))
         theta = modes[:, :, 3:] if modes.shape[2] == 6 else np.zeros((k, n, 3))
-        mass = None if self.modal_mass is None else self._array("modal_mass", self.modal_mass, [(k, k)])
         names = tuple(f"mode{c + 1}" for c in range(k))
+        self.names  # noqa: B018 - told if they are wrong
         found = Field(
             names, ("1",) * k, nodes, masses, sections, modes[:, :, :3], theta, np.zeros((k, k, n, 3)), K, np.zeros((k, k)),
             modes.shape[2] == 6, mass,
@@ -73,6 +79,22 @@ class Nodes:
         found.check(what)
         D = damping_matrix(K, found.modal_mass, self.damping, self.proportional, what)
         return Field(**{**found.__dict__, "damping": D})
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        """Nodes that have a name."""
+        what, n = f"flexible body {self.name!r}", np.shape(self.masses)[0]
+        if self.labels is None:
+            return {}
+        if isinstance(self.labels, str) or not isinstance(self.labels, Sequence | np.ndarray) or len(self.labels) != n:
+            raise InputError(
+                f'{what}: labels={self.labels!r}; give a list of {n}, one for each node, "" where there is none'
+            )
+        named = {k: str(label) for k, label in enumerate(self.labels) if label}
+        for name, count in Counter(named.values()).items():
+            if count > 1 or "@" in name or name == "frame" or name.startswith("node"):
+                raise InputError(f"{what}: label {name!r} is used twice or stands for something else; give another")
+        return named
 
     def station(self, point: np.ndarray) -> Station:
         """The node at a point."""
@@ -86,8 +108,8 @@ class Nodes:
                 f"({x:.6g}, {y:.6g}, {z:.6g}), is {distance[near]:.3g} m away"
             )
         k = len(field.names)
-        label = f"node{near}" if self.labels is None else str(self.labels[near])
-        return Station(label, field.points[near], field.psi[:, near], field.theta[:, near], np.zeros((k, k, 3)))
+        label = self.names.get(near, f"node{near}")
+        return Station(label, float(near), field.points[near], field.psi[:, near], field.theta[:, near], np.zeros((k, k, 3)))
 
     def ends(self) -> list[tuple[str, float, str]]:
         """Nothing is known of boundary conditions."""
@@ -105,7 +127,12 @@ def craig_bampton(mass: Any, stiffness: Any, interface: Sequence[int], count: in
     """
     from scipy.linalg import eigh
 
-    M, K = np.asarray(mass, dtype=float), np.asarray(stiffness, dtype=float)
+    try:
+        M, K = np.asarray(mass, dtype=float), np.asarray(stiffness, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError("craig_bampton: mass and stiffness must be square matrices of numbers") from None
+    if not (np.isfinite(M).all() and np.isfinite(K).all()):
+        raise InputError("craig_bampton: mass and stiffness are not all finite")
     if M.ndim != 2 or M.shape[0] != M.shape[1] or K.shape != M.shape:
         raise InputError(f"craig_bampton: mass {M.shape} and stiffness {K.shape} must be square and of one size")
     n, b = len(M), list(interface)
@@ -113,16 +140,19 @@ def craig_bampton(mass: Any, stiffness: Any, interface: Sequence[int], count: in
     if any(not 0 <= d < n for d in held) or len(held) != len(b) + len(set(fixed)):
         raise InputError(f"craig_bampton: interface and fixed must be different freedoms, from 0 to {n - 1}")
     inner = [d for d in range(n) if d not in held]
-    if not 0 <= count <= len(inner):
+    if not (isinstance(count, int | np.integer) and 0 <= count <= len(inner)):
         raise InputError(f"craig_bampton: count={count!r}: there are {len(inner)} inner freedoms")
     shapes = np.zeros((n, len(b) + count))
     for column, d in enumerate(b):
         shapes[d, column] = 1.0
-        shapes[inner, column] = -np.linalg.solve(K[np.ix_(inner, inner)], K[inner, d])
+        try:
+            shapes[inner, column] = -np.linalg.solve(K[np.ix_(inner, inner)], K[inner, d])
+        except np.linalg.LinAlgError:
+            raise InputError("craig_bampton: with the interface held the model can still move; hold or tie more") from None
     if count:
         _, vectors = eigh(K[np.ix_(inner, inner)], M[np.ix_(inner, inner)], subset_by_index=[0, count - 1])
         shapes[inner, len(b) :] = vectors
     values, mix = eigh(shapes.T @ K @ shapes, shapes.T @ M @ shapes)
-    keep = values > 1e-8 * values[-1]
+    keep = values > 1e-12 * values[-1]
     shapes = (shapes @ mix)[:, keep]
     return shapes.T, np.eye(int(keep.sum())), np.diag(values[keep])

@@ -58,8 +58,16 @@ def _known_bodies(model: Model) -> set[str]:
     known = {"ground"} | {body.name for body in model.bodies}
     for body in model.bodies:
         if body.flexible is not None:
-            known |= {f"{body.name}@{name}" for name in named_points(body)}
+            try:
+                known |= {body.point(name) for name in named_points(body)}
+            except (InputError, TypeError, ValueError, AttributeError, IndexError):
+                known |= {str(body_name(end)) for joint in model.joints for end in (joint.parent, joint.child)}  # told there
     return known
+
+
+def _flexes(model: Model, name: Any) -> bool:
+    """Whether a body is flexible: its points move against each other."""
+    return any(body.name == name and body.flexible is not None for body in model.bodies)
 
 
 def _names(model: Model) -> Iterator[Finding]:
@@ -81,6 +89,22 @@ def _names(model: Model) -> Iterator[Finding]:
                 )
     for name in sorted({str(j.name) for j in model.joints} & {str(c.name) for c in model.constraints}):
         yield Finding(f"constraint {name!r}", "a joint has the same name", "Loads are asked for by name: give it another")
+    flexible = {str(body.name) for body in model.bodies if body.flexible is not None}
+    for what, elements in groups.items():
+        for element in elements if flexible else ():
+            if what in ("body", "joint") and "@" in str(element.name):
+                yield Finding(
+                    f"{what} {element.name!r}", "the name has an @", "That marks points of flexible bodies: leave it out"
+                )
+            if what == "joint" and str(element.name) in flexible:
+                yield Finding(
+                    f"joint {element.name!r}", "a flexible body has the same name", "Its modes are called so: rename one"
+                )
+    for name in sorted(flexible):
+        if "." in name:
+            yield Finding(
+                f"body {name!r}", "the name has a dot", "Dots separate a flexible body from its modes; leave it out"
+            )
     if any(body.name == "ground" for body in model.bodies):
         yield Finding("body 'ground'", "the name belongs to the ground", "Use m.ground, or another name")
 
@@ -206,8 +230,9 @@ def _joints(model: Model) -> Iterator[Finding]:
             q0 = numbers(joint.q0, kind.nq)
             if q0 is not None and np.linalg.norm(q0[at : at + 4]) < 1e-9:
                 yield Finding(where, "the quaternion in q0 is zero", "No rotation is (1, 0, 0, 0)")
+    flexible = {body.name for body in model.bodies if body.flexible is not None}
     for pair, joints in pairs.items():
-        if len(joints) > 1:
+        if len(joints) > 1 and not pair & flexible:
             yield from _contradiction(sorted(pair), joints)
 
 
@@ -304,7 +329,7 @@ def _forces(model: Model) -> Iterator[Finding]:
         if kind.ends:
             ends = [body_name(force.a), body_name(force.b)][: kind.ends]
             yield from _unknown(where, ends, known)
-            if len(ends) == 2 and ends[0] == ends[1]:
+            if len(ends) == 2 and ends[0] == ends[1] and not _flexes(model, ends[0]):
                 yield Finding(where, f"connects {ends[0]!r} with itself", "A spring needs two different bodies")
             if ends == ["ground"]:
                 yield Finding(where, "acts on the ground", "Name the body it acts on")
@@ -446,7 +471,8 @@ def _functions(model: Model) -> Iterator[Finding]:
 
 
 def _connections(model: Model) -> Iterator[Finding]:
-    touched = {str(body_name(end)) for joint in model.joints for end in (joint.parent, joint.child)}
+    touched = {str(body_name(end)).partition("@")[0] for joint in model.joints for end in (joint.parent, joint.child)}
+    touched |= {str(body_name(end)) for joint in model.joints for end in (joint.parent, joint.child)}
     for body in model.bodies:
         if str(body.name) not in touched:
             yield Finding(
@@ -543,7 +569,7 @@ def _constraints(model: Model) -> Iterator[Finding]:
             continue
         ends = [body_name(c.a), body_name(c.b)]
         yield from _unknown(where, ends, known)
-        if ends[0] == ends[1]:
+        if ends[0] == ends[1] and not _flexes(model, ends[0]):
             yield Finding(where, f"connects {ends[0]!r} with itself", "A constraint needs two different bodies")
         points = [numbers(point, 3) for point in c.at]
         if len(points) != 2 or any(point is None for point in points):

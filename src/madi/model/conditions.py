@@ -28,15 +28,19 @@ def _beam(model: Model, body: Body) -> Iterator[Finding]:
     L, where = body.flexible.length, f"body {body.name!r}"
     R = as_rotation(body.orientation, body.name)
     joints = [
-        (joint, _along(body, R, joint, joint.at)) for joint in model.joints if _touches(body, joint.parent, joint.child)
+        (joint, _along(body, R, joint, _place(model, joint)))
+        for joint in model.joints
+        if _touches(body, joint.parent, joint.child)
     ]
     joints = [(joint, x) for joint, x in joints if joint.kind != "free"]
     held = [x for _, x in joints]
     elements: list[Any] = [*model.forces, *model.constraints]
     for element in elements:
-        for end, at in zip((element.a, element.b), (*element.at, None, None), strict=False):
+        for k, end in enumerate((element.a, element.b)):
             if _touches(body, end):
-                held.append(_along(body, R, end, at))
+                held.append(_along(body, R, end, element.at[min(k, len(element.at) - 1)] if element.at else None))
+    softly = any(e.kind == "bushing" and _touches(body, e.a, e.b) for e in elements)
+    floating = softly or any(j.kind == "free" and _touches(body, j.parent, j.child) for j in model.joints)
     ends: dict[str, dict[float, str]] = {}
     for family, x, kind in body.flexible.ends():
         ends.setdefault(family, {})[x] = kind
@@ -44,7 +48,7 @@ def _beam(model: Model, body: Body) -> Iterator[Finding]:
         plane = f"shapes for bending in its {WORDS[family]} plane"
         free = [x for x, kind in kinds.items() if kind == "free"]
         loose = [(joint, x) for joint, x in joints if any(abs(x - end) < 1e-6 * L for end in free)]
-        if joints and len(loose) == len(joints):
+        if joints and len(loose) == len(joints) and not floating:
             joint, x = loose[0]
             yield Finding(
                 where, f"its {plane} end free at x = {x:.4g} m: no shear, no moment, but joint {joint.name!r}, its "
@@ -66,6 +70,13 @@ def _beam(model: Model, body: Body) -> Iterator[Finding]:
                         where, f"its {plane} hold the point at x = {end:.4g} m in place, but no joint is there",
                         "Use shapes that are free there (clamped_free, clamped_tip); strict=False accepts it",
                     )  # fmt: skip
+
+
+def _place(model: Model, joint: Joint) -> Any:
+    """Where a joint is: as given, else where its child is."""
+    if joint.at is not None:
+        return joint.at
+    return next((b.position for b in model.bodies if b.name == body_name(joint.child)), None)
 
 
 def _touches(body: Body, *ends: Any) -> bool:

@@ -376,11 +376,11 @@ class Model:
         return self._drive(joint, function)
 
     def lock(self, joint: Any) -> Drive:
-        """Hold a joint (all its coordinates) where its q0 puts it."""
+        """Hold a joint (all its coordinates) where its q0 puts it; or a flexible body's modes: then it is rigid."""
         return self._drive(joint, None)
 
     def _drive(self, joint: Any, function: Any) -> Drive:
-        drive = Drive(joint.name if isinstance(joint, Joint) else joint, function)
+        drive = Drive(joint.name if isinstance(joint, Joint | Body) else joint, function)
         self.drives.append(drive)
         return drive
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from madi.errors import Finding, InputError
 from madi.flexible import Station, frame_station
+from madi.forces import KINDS as FORCES
 from madi.model.elements import Body, Force, Joint, body_name
 from madi.spatial.rotation import as_rotation
 
@@ -66,6 +67,7 @@ class Lowering:
 
     def __init__(self, model: Model):
         self.flexible = {body.name: body for body in model.bodies if body.flexible is not None}
+        self.positions = {"ground": (0.0, 0.0, 0.0), **{body.name: body.position for body in model.bodies}}
         self.parts: dict[str, dict[str, tuple[Body, Station]]] = {name: {} for name in self.flexible}
         self.findings: list[Finding] = []
         for body in self.flexible.values():
@@ -84,11 +86,12 @@ class Lowering:
             )
             return None
         parts = self.parts[body.name]
-        if station.label not in parts:
+        key = f"{station.key:.12g}"
+        if key not in parts:
             R = as_rotation(body.orientation, body.name)
             at = np.asarray(body.position, dtype=float) + R @ station.position
-            parts[station.label] = Body(f"{body.name}@{station.label}", position=at, orientation=R), station
-        return parts[station.label][0]
+            parts[key] = Body(f"{body.name}@{station.label}", position=at, orientation=R), station
+        return parts[key][0]
 
     def _end(self, reference: Any, at: Any, where: str, turns: bool) -> Any:
         """What stands for a body in an element that attaches at the global point `at`."""
@@ -110,14 +113,9 @@ class Lowering:
         if not {body_name(joint.parent), body_name(joint.child)} & set(self.flexible):
             return joint
         child = self.flexible.get(body_name(joint.child))
+        at = joint.at if joint.at is not None else self.positions[body_name(joint.child)]
         if joint.kind == "free" and child is not None:
-            return replace(joint, child=self._part(child, None, where))
-        at = joint.at if joint.at is not None else getattr(joint.child, "position", None)
-        if at is None and child is not None:
-            at = child.position
-        if at is None:
-            self.findings.append(Finding(where, "has no point", "Give at=(x, y, z), global, in the reference pose"))
-            return joint
+            return replace(joint, parent=self._end(joint.parent, at, where, True), child=self._part(child, None, where))
         turns = joint.kind != "spherical"
         ends = (self._end(end, at, where, turns) for end in (joint.parent, joint.child))
         return replace(joint, parent=next(ends), child=next(ends), at=at)
@@ -125,6 +123,8 @@ class Lowering:
     def force(self, force: Force) -> Force:
         """The force on points."""
         where, ends = f"force {force.name!r}", [force.a, force.b]
+        if FORCES[force.kind].ends == 0:  # on a joint
+            return force
         for k, reference in enumerate(ends):
             body = self.flexible.get(body_name(reference))
             if body is None:
@@ -136,7 +136,8 @@ class Lowering:
                 )
                 self.findings.append(
                     Finding(where, f"flexible body {body.name!r} has no single motion for it to act on",
-                            f"Give at=(x, y, z), or one of its points as the body: {named or 'name some with points='}")
+                            f"Give one of its points as the body: {named or 'name some with points='}"
+                            + (", or at=(x, y, z)" if force.at else ""))
                 )  # fmt: skip
                 continue
             ends[k] = self._end(reference, at, where, force.kind in TURNING)
@@ -160,5 +161,4 @@ def named_points(body: Body) -> dict[str, np.ndarray]:
     points = getattr(flexible, "points", None)
     if points is not None:
         return {str(name): np.array([float(x), 0.0, 0.0]) for name, x in points.items()}
-    labels = getattr(flexible, "labels", None)
-    return {} if labels is None else {str(label): flexible.field.points[k] for k, label in enumerate(labels) if label}
+    return {label: np.asarray(flexible.nodes, dtype=float)[k] for k, label in flexible.names.items()}

@@ -19,6 +19,7 @@ import numpy as np
 from madi.errors import InputError
 from madi.topology.freeze import Frozen, freeze
 from madi.topology.graph import spanning_tree
+from madi.topology.lower import lower
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -98,6 +99,7 @@ def _rounded(slope: np.ndarray) -> np.ndarray:
 
 
 def _frozen(model: Model, frame: str) -> Frozen:
+    model = lower(model)
     return freeze(model, spanning_tree(model), frame)
 
 
@@ -172,6 +174,11 @@ def _locate(model: Model, name: str) -> Place:
     longest = max(len(item.name) for item in known)
     known = [item for item in known if len(item.name) == longest]
     field, *rest = word[longest + 1 :].split(".")
+    if any(getattr(item, "flexible", None) is not None for item in known):
+        raise InputError(
+            f"parameter {name!r}: the numbers of flexible body {known[0].name!r} cannot stay adjustable; draw a model for "
+            "each value"
+        )
     having = [item for item in known if field in _fields(item)]
     if not having:
         fields = ", ".join(dict.fromkeys(field for item in known for field in _fields(item)))
