@@ -1,22 +1,23 @@
 """What a flexible body adds to the recursions: its own inertia, the momentum of its modes, and the couplings between them.
 
-A flexible body with modal coordinates xi is, in its frame, the field rho = s + sum Psi_c xi_c + 1/2 sum X_cd xi_c xi_d. Its
-kinetic energy is that of
+A flexible body with modal coordinates xi is, in its frame, the field rho = s + sum Psi_c xi_c + 1/2 sum X_cd xi_c xi_d. What
+bending takes from its length is written with a few functions of place, X_cd = sum_r G_rcd phi_r: then the field is linear in
+eta = (xi, 1/2 xi^T G_r xi), rho = s + sum Psi_a eta_a with Psi = phi behind the modes, and
 
-    S = int rho dm = S0 + S1_c xi_c + 1/2 S2_cd xi_c xi_d,        J = int (rho.rho - rho rho^T) dm, likewise,
-    N_c = int rho x drho/dxi_c dm = N0_c + N1_dc xi_d,            m_cd = int drho/dxi_c . drho/dxi_d dm,
+    S = int rho dm = S0 + S1_a eta_a,      J = int (rho.rho - rho rho^T) dm = J0 + J1_a eta_a + 1/2 J2_ab eta_a eta_b,
+    N_a = int rho x Psi_a dm = N0_a + N1_ba eta_b,      m_ab = int Psi_a . Psi_b dm
 
-the inertia integrals, computed once (flexible/field.py); what is of higher order in xi is left out of the energy, not of
-the equations, so energy is conserved. With S_c = dS/dxi_c, momentum is K Y + h_c xi_c', where K is the ten-number inertia of
+are complete: the inertia integrals, computed once (flexible/field.py). By xi, E_ac = deta_a/dxi_c = (1, g_rc), g = G xi:
+S_c = E_ac S1_a, N_c = E_ac N_a, m_cd = E_ac m_ab E_bd. Momentum is K Y + h_c xi_c', where K is the ten-number inertia of
 (m, S, J) and h_c = (S_c, N_c), about the reference origin. In the body's axes and about its own origin
 
-    m a + e x S + S_c xi_c''       + w x (w x S + 2 S') + S_cd xi_c' xi_d'                               = F,
-    S x a + J e + N_c xi_c''       + w x (J w + N_c xi_c') + J' w + N1_dc xi_d' xi_c'                    = moment of F,
-    S_c . a + N_c . e + m_cd xi_d''  + w . (N1_dc - N1_cd) xi_d' - 1/2 w . dJ/dxi_c w + ...              = tau_c,
+    m a + e x S + S_c xi_c''         + w x (w x S + 2 S') + S1_r y_r                                   = F,
+    S x a + J e + N_c xi_c''         + w x (J w + N_c xi_c') + J' w + N_r y_r                          = moment of F,
+    S_c . a + N_c . e + m_cd xi_d''  + E_ac (w . (N1_ba - N1_ab) eta_b' - 1/2 w . dJ/deta_a w + m_ar y_r)  = tau_c,
 
-a the acceleration of the frame's origin, w and e = w' its angular velocity and acceleration, ' the rate seen from it. What
-hangs on points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c + sum_x K_x B_x is the
-momentum of all that mode c moves, and between modes there is the block
+y_r = xi'^T G_r xi', a the acceleration of the frame's origin, w and e = w' its angular velocity and acceleration, ' the rate
+seen from it. What hangs on points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c +
+sum_x K_x B_x is the momentum of all that mode c moves, and between modes there is the block
 
     M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc.
 """
@@ -29,8 +30,8 @@ from madi.spatial.algebra import dot6, inertia_times
 
 @inline
 def integral(model, i, what):
-    """First number of S1 (0), J1 (1), N0 (2), m (3), S2 (4), J2 (5), N1 (6) of body i; before them m, S0, J0."""
-    k, at = model.modes[i], model.inertia_at[i] + 10
+    """First number of S1 (0), J1 (1), N0 (2), m (3), J2 (4), N1 (5), G (6) of body i; before them m, S0, J0."""
+    k, at = model.modes[i] + model.bows[i], model.inertia_at[i] + 10
     if what == 0:
         return at
     if what == 1:
@@ -42,53 +43,44 @@ def integral(model, i, what):
     if what == 4:
         return at + 12 * k + k * k
     if what == 5:
-        return at + 12 * k + 4 * k * k
+        return at + 12 * k + 7 * k * k
     return at + 12 * k + 10 * k * k
 
 
-@inline
-def bow_at(model, i):
-    """First number of G (bows x modes x modes), int Psi_c . phi_r dm (modes x bows) behind it: flexible/field.py."""
-    k = model.modes[i]
-    return integral(model, i, 6) + 3 * k * k
+@kernel
+def bend(model, work, i):
+    """eta = (xi, 1/2 xi^T G_r xi) and g_rc = sum_e G_rce xi_e, how function r of the shortening grows with mode c."""
+    k, l, n = model.modes[i], model.v_at[i], model.bows[i]
+    at, first, row = integral(model, i, 6), model.bow_at[i], model.eta_at[i]
+    for c in range(k):
+        work.eta[row + c] = work.xi[l + c]
+    for r in range(n):
+        total = 0.0
+        for c in range(k):
+            x = 0.0
+            for e in range(k):
+                x = x + model.shape[at + (r * k + c) * k + e] * work.xi[l + e]
+            work.bow[first + r * k + c] = x
+            total = total + 0.5 * x * work.xi[l + c]
+        work.eta[row + k + r] = total
 
 
 @kernel
 def own_mass(model, work, i):
-    """m_cd of the body as it is bent: m + sum_r (D_cr g_rd + g_rc D_dr + g_rc g_rd), g = G xi, D = int Psi . phi dm."""
-    k, l, n = model.modes[i], model.v_at[i], model.bows[i]
+    """m_cd of the body as it is bent: E^T m E, E = (1, g)."""
+    k, n, at = model.modes[i], model.bows[i], integral(model, i, 3)
     s, g, first = model.shape, work.bow, model.bow_at[i]
-    at = bow_at(model, i)
-    for r in range(n):
-        for c in range(k):
-            x = 0.0
-            for e in range(k):
-                x = x + s[at + (r * k + c) * k + e] * work.xi[l + e]
-            g[first + r * k + c] = x
-    at = at + n * k * k
+    size = k + n
     for c in range(k):
         for d in range(c + 1):
-            m = s[integral(model, i, 3) + c * k + d]
+            m = s[at + c * size + d]
             for r in range(n):
                 x, y = g[first + r * k + c], g[first + r * k + d]
-                m = m + s[at + c * n + r] * y + x * (s[at + d * n + r] + y)
+                m = m + s[at + c * size + k + r] * y + x * s[at + d * size + k + r]
+                for b in range(n):
+                    m = m + x * s[at + (k + r) * size + k + b] * g[first + b * k + d]
             work.own_mass[model.block_at[i] + c * k + d] = m
             work.own_mass[model.block_at[i] + d * k + c] = m
-
-
-@kernel
-def bow_force(model, work, i):
-    """What shortening adds to the modes' equations: -(D_cr + g_rc) sum G_rab xi_a' xi_b', into work.own."""
-    k, l, n = model.modes[i], model.v_at[i], model.bows[i]
-    s, v, at = model.shape, work.xi_rate, bow_at(model, i)
-    for r in range(n):
-        x = 0.0
-        for a in range(k):
-            for b in range(k):
-                x = x + s[at + (r * k + a) * k + b] * v[l + a] * v[l + b]
-        for c in range(k):
-            along = s[at + n * k * k + c * n + r] + work.bow[model.bow_at[i] + r * k + c]
-            work.own[l + c] = work.own[l + c] - along * x
 
 
 @inline
@@ -114,44 +106,48 @@ def turned_back(R, i, x, y, z):
 @seldom(INERTIA)
 def own_inertia(model, work, i):
     """work.inertia of a flexible body as it is bent now, and h of its modes."""
-    k, l, q = model.modes[i], model.v_at[i], work.xi
+    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.bows[i]
     R, r, s = work.R, work.r, model.shape
-    at = model.inertia_at[i]
+    at, row, q = model.inertia_at[i], model.eta_at[i], work.eta
+    D, F = work.turns, work.slides
     m = s[at]
     x, y, z = s[at + 1], s[at + 2], s[at + 3]
     j0, j1, j2 = s[at + 4], s[at + 5], s[at + 6]
     j3, j4, j5 = s[at + 7], s[at + 8], s[at + 9]
     r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
-    for c in range(k):
-        a = integral(model, i, 0) + 3 * c
-        x1, y1, z1 = s[a], s[a + 1], s[a + 2]
-        x2, y2, z2 = x1, y1, z1  # S_c, while x1 takes half of S2
+    bend(model, work, i)
+    for c in range(n):
+        a, f, u = integral(model, i, 0) + 3 * c, q[row + c], row + c
+        F[u, 0], F[u, 1], F[u, 2] = s[a], s[a + 1], s[a + 2]
+        x, y, z = x + s[a] * f, y + s[a + 1] * f, z + s[a + 2] * f
         a = integral(model, i, 2) + 3 * c
         n0, n1, n2 = s[a], s[a + 1], s[a + 2]
         a = integral(model, i, 1) + 6 * c
         d0, d1, d2 = s[a], s[a + 1], s[a + 2]
         d3, d4, d5 = s[a + 3], s[a + 4], s[a + 5]
-        for d in range(k):
-            f = q[l + d]
-            a = integral(model, i, 4) + 3 * (c * k + d)
-            x2, y2, z2 = x2 + s[a] * f, y2 + s[a + 1] * f, z2 + s[a + 2] * f
-            a = integral(model, i, 6) + 3 * (d * k + c)
+        for d in range(n):
+            f = q[row + d]
+            a = integral(model, i, 5) + 3 * (d * n + c)
             n0, n1, n2 = n0 + s[a] * f, n1 + s[a + 1] * f, n2 + s[a + 2] * f
-            a, f = integral(model, i, 5) + 6 * (c * k + d), 0.5 * f
+            a, f = integral(model, i, 4) + 6 * (c * n + d), 0.5 * f
             d0, d1, d2 = d0 + s[a] * f, d1 + s[a + 1] * f, d2 + s[a + 2] * f
             d3, d4, d5 = d3 + s[a + 3] * f, d4 + s[a + 4] * f, d5 + s[a + 5] * f
-        f = q[l + c]
-        x, y, z = x + 0.5 * f * (x1 + x2), y + 0.5 * f * (y1 + y2), z + 0.5 * f * (z1 + z2)
+        f, a = q[row + c], integral(model, i, 1) + 6 * c
         j0, j1, j2 = j0 + f * d0, j1 + f * d1, j2 + f * d2
         j3, j4, j5 = j3 + f * d3, j4 + f * d4, j5 + f * d5
-        a = integral(model, i, 1) + 6 * c
-        D = work.turns  # dJ/dxi_c: J1 and twice the half of J2
-        D[l + c, 0], D[l + c, 1], D[l + c, 2] = 2.0 * d0 - s[a], 2.0 * d1 - s[a + 1], 2.0 * d2 - s[a + 2]
-        D[l + c, 3], D[l + c, 4], D[l + c, 5] = 2.0 * d3 - s[a + 3], 2.0 * d4 - s[a + 4], 2.0 * d5 - s[a + 5]
-        work.slides[l + c, 0], work.slides[l + c, 1], work.slides[l + c, 2] = x2, y2, z2
-        work.slides[l + c, 3], work.slides[l + c, 4], work.slides[l + c, 5] = n0, n1, n2
-        x2, y2, z2 = turned(R, i, x2, y2, z2)
-        n0, n1, n2 = turned(R, i, n0, n1, n2)
+        # dJ/deta_c: J1 and twice the half of J2
+        D[u, 0], D[u, 1], D[u, 2] = 2.0 * d0 - s[a], 2.0 * d1 - s[a + 1], 2.0 * d2 - s[a + 2]
+        D[u, 3], D[u, 4], D[u, 5] = 2.0 * d3 - s[a + 3], 2.0 * d4 - s[a + 4], 2.0 * d5 - s[a + 5]
+        F[u, 3], F[u, 4], F[u, 5] = n0, n1, n2
+    for c in range(k):  # by xi: each mode brings its part of the shortening along
+        u = row + c
+        for b in range(n - k):
+            f = work.bow[model.bow_at[i] + b * k + c]
+            for j in range(6):
+                D[u, j] = D[u, j] + f * D[row + k + b, j]
+                F[u, j] = F[u, j] + f * F[row + k + b, j]
+        x2, y2, z2 = turned(R, i, F[u, 0], F[u, 1], F[u, 2])
+        n0, n1, n2 = turned(R, i, F[u, 3], F[u, 4], F[u, 5])
         work.h[l + c, 0], work.h[l + c, 1], work.h[l + c, 2] = x2, y2, z2
         work.h[l + c, 3] = n0 + (r1 * z2 - r2 * y2)
         work.h[l + c, 4] = n1 + (r2 * x2 - r0 * z2)
@@ -204,29 +200,49 @@ def own_terms(model, work, i):
     w0, w1, w2 = turned_back(R, i, w0, w1, w2)
     p0, p1, p2 = 0.0, 0.0, 0.0  # S'
     q0, q1, q2 = 0.0, 0.0, 0.0  # N_c xi_c'
-    f0, f1, f2 = 0.0, 0.0, 0.0  # S_cd xi_c' xi_d', N1_dc xi_d' xi_c' and J' w
+    f0, f1, f2 = 0.0, 0.0, 0.0  # what the shortening's acceleration takes, and J' w
     n0, n1, n2 = 0.0, 0.0, 0.0
-    for c in range(l, l + k):
-        x, d = v[c], work.turns
-        p0, p1, p2 = p0 + work.slides[c, 0] * x, p1 + work.slides[c, 1] * x, p2 + work.slides[c, 2] * x
-        q0, q1, q2 = q0 + work.slides[c, 3] * x, q1 + work.slides[c, 4] * x, q2 + work.slides[c, 5] * x
-        u0 = d[c, 0] * w0 + d[c, 1] * w1 + d[c, 2] * w2
-        u1 = d[c, 1] * w0 + d[c, 3] * w1 + d[c, 4] * w2
-        u2 = d[c, 2] * w0 + d[c, 4] * w1 + d[c, 5] * w2
+    row, n = model.eta_at[i], k + model.bows[i]
+    F, D, g, rate = work.slides, work.turns, work.bow, work.eta_rate
+    for c in range(k):
+        x, u = v[l + c], row + c
+        rate[u] = x
+        p0, p1, p2 = p0 + F[u, 0] * x, p1 + F[u, 1] * x, p2 + F[u, 2] * x
+        q0, q1, q2 = q0 + F[u, 3] * x, q1 + F[u, 4] * x, q2 + F[u, 5] * x
+        u0 = D[u, 0] * w0 + D[u, 1] * w1 + D[u, 2] * w2
+        u1 = D[u, 1] * w0 + D[u, 3] * w1 + D[u, 4] * w2
+        u2 = D[u, 2] * w0 + D[u, 4] * w1 + D[u, 5] * w2
         n0, n1, n2 = n0 + x * u0, n1 + x * u1, n2 + x * u2
-        own = 0.5 * (w0 * u0 + w1 * u1 + w2 * u2)
-        own = own - (work.slides[c, 0] * a0 + work.slides[c, 1] * a1 + work.slides[c, 2] * a2)
-        own = own - (work.slides[c, 3] * e0 + work.slides[c, 4] * e1 + work.slides[c, 5] * e2)
-        for d in range(k):
-            z = v[l + d]
-            a, b = integral(model, i, 6) + 3 * (d * k + c - l), integral(model, i, 6) + 3 * ((c - l) * k + d)
-            own = own - z * (w0 * (s[a] - s[b]) + w1 * (s[a + 1] - s[b + 1]) + w2 * (s[a + 2] - s[b + 2]))
-            z = x * z
-            n0, n1, n2 = n0 + s[a] * z, n1 + s[a + 1] * z, n2 + s[a + 2] * z
-            a = integral(model, i, 4) + 3 * ((c - l) * k + d)
-            f0, f1, f2 = f0 + s[a] * z, f1 + s[a + 1] * z, f2 + s[a + 2] * z
-        work.own[c] = own
-    bow_force(model, work, i)
+        work.own[l + c] = (
+            0.5 * (w0 * u0 + w1 * u1 + w2 * u2)
+            - (F[u, 0] * a0 + F[u, 1] * a1 + F[u, 2] * a2)
+            - (F[u, 3] * e0 + F[u, 4] * e1 + F[u, 5] * e2)
+        )
+    for b in range(n - k):  # the shortening's rate, and its acceleration for xi'' = 0
+        at, u = integral(model, i, 6) + b * k * k, row + k + b
+        x, y = 0.0, 0.0
+        for c in range(k):
+            x = x + g[model.bow_at[i] + b * k + c] * v[l + c]
+            for d in range(k):
+                y = y + s[at + c * k + d] * v[l + c] * v[l + d]
+        rate[u] = x
+        f0, f1, f2 = f0 + F[u, 0] * y, f1 + F[u, 1] * y, f2 + F[u, 2] * y
+        n0, n1, n2 = n0 + F[u, 3] * y, n1 + F[u, 4] * y, n2 + F[u, 5] * y
+        for c in range(k):
+            x = s[integral(model, i, 3) + c * n + k + b]
+            for d in range(n - k):
+                x = x + g[model.bow_at[i] + d * k + c] * s[integral(model, i, 3) + (k + d) * n + k + b]
+            work.own[l + c] = work.own[l + c] - x * y
+    for c in range(n):  # w . (N1_dc - N1_cd) eta_d'
+        x = 0.0
+        for d in range(n):
+            a, b = integral(model, i, 5) + 3 * (d * n + c), integral(model, i, 5) + 3 * (c * n + d)
+            x = x + rate[row + d] * (w0 * (s[a] - s[b]) + w1 * (s[a + 1] - s[b + 1]) + w2 * (s[a + 2] - s[b + 2]))
+        if c < k:
+            work.own[l + c] = work.own[l + c] - x
+        else:
+            for d in range(k):
+                work.own[l + d] = work.own[l + d] - g[model.bow_at[i] + (c - k) * k + d] * x
     x, y, z = S[f, 0], S[f, 1], S[f, 2]
     # m a + e x S + w x (w x S + 2 S') + S_cd xi_c' xi_d'
     u0, u1, u2 = 2.0 * p0 + (w1 * z - w2 * y), 2.0 * p1 + (w2 * x - w0 * z), 2.0 * p2 + (w0 * y - w1 * x)

@@ -15,6 +15,8 @@ import numpy as np
 
 from madi.errors import InputError, a_number, not_negative
 
+ENOUGH = 1e-4  # functions of shortening smaller than this against the largest are left out
+
 
 @dataclass(frozen=True)
 class Station:
@@ -74,41 +76,40 @@ class Field:
         slides = np.einsum("n,cni,dni->cd", self.masses, self.psi, self.psi)
         return slides + np.einsum("cni,nij,dnj->cd", self.theta, self.sections, self.theta)
 
-    def integrals(self, origin: np.ndarray, chi: np.ndarray) -> np.ndarray:
-        """The inertia integrals about a point of the body and less its X, as kernels read them (dynamics/modal.py)."""
-        k, dm, psi, chi = len(self.names), self.masses, self.psi, self.chi - chi[:, :, None, :]
-        s = self.points - origin
-        first = np.einsum("n,cni->ci", dm, psi)
-        tilted = np.einsum("nij,cnj->ci", self.sections, self.theta)
-        moment = np.einsum("n,cni->ci", dm, np.cross(s, psi)) + tilted
-        second = np.einsum("n,cdni->cdi", dm, chi)
-        across = np.einsum("n,cdni->cdi", dm, np.cross(psi[:, None], psi[None, :])) + np.einsum(
-            "n,cdni->cdi", dm, np.cross(s, chi)
-        )
-        turn = np.array([_six(_turning(_both(np.einsum("n,ni,nj->ij", dm, s, psi[c])))) for c in range(k)])
+    def integrals(self, origin: np.ndarray, chi: np.ndarray) -> tuple[np.ndarray, int]:
+        """The inertia integrals about a point of the body, as kernels read them (dynamics/modal.py), with X less that of the
+        point; and how many functions the shortening takes."""
+        functions, G = self.shortening(self.chi - chi[:, :, None, :])
+        dm, psi, s = self.masses, np.concatenate([self.psi, functions]), self.points - origin
+        n, k = len(psi), len(self.names)
+        tilted = np.zeros((n, 3))
+        tilted[:k] = np.einsum("nij,cnj->ci", self.sections, self.theta)
+        mass = np.einsum("n,cni,dni->cd", dm, psi, psi)
+        mass[:k, :k] = self.modal_mass
+        turn = np.array([_six(_turning(_both(np.einsum("n,ni,nj->ij", dm, s, psi[c])))) for c in range(n)])
         turns = np.array([
-            _six(_turning(_both(np.einsum("n,ni,nj->ij", dm, psi[c], psi[d]) + np.einsum("n,ni,nj->ij", dm, s, chi[c, d]))))
-            for c in range(k) for d in range(k)
+            _six(_turning(_both(np.einsum("n,ni,nj->ij", dm, psi[c], psi[d])))) for c in range(n) for d in range(n)
         ])  # fmt: skip
         parts = [
-            [np.sum(dm)], np.einsum("n,ni->i", dm, s), _six(self._inertia(s)), first, turn, moment, self.modal_mass, second,
-            turns, across,
+            [np.sum(dm)], np.einsum("n,ni->i", dm, s), _six(self._inertia(s)), np.einsum("n,cni->ci", dm, psi), turn,
+            np.einsum("n,cni->ci", dm, np.cross(s, psi)) + tilted, mass, turns,
+            np.einsum("n,cdni->cdi", dm, np.cross(psi[:, None], psi[None, :])), G,
         ]  # fmt: skip
-        parts = [_without_rounding(part) for part in parts]
-        return np.concatenate([np.reshape(part, -1) for part in (*parts, *self.shortening(chi))])
+        return np.concatenate([_without_rounding(part).reshape(-1) for part in parts]), len(functions)
 
     def shortening(self, chi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X_cd = sum_r G_rcd phi_r with functions phi_r orthonormal over the mass: (G, int Psi_c . phi_r dm). With them
-        int X_ce . X_df dm = sum_r G_rce G_rdf, which keeps the mass matrix positive."""
+        """X_cd = sum_r G_rcd phi_r, with a few functions phi_r (r, N, 3) orthonormal over the mass; the kinetic energy is
+        complete, and positive, for however many of them."""
         k = len(self.names)
         weights = np.sqrt(self.masses)[:, None]
         rows = (chi * weights).reshape(k * k, -1)
+        if not np.linalg.norm(rows) > 1e-12 * np.sqrt(np.sum(self.masses)):
+            return np.zeros((0, *self.points.shape)), np.zeros((0, k, k))
         _, sizes, functions = np.linalg.svd(rows, full_matrices=False)
-        keep = sizes > 1e-9 * max(float(sizes[0]), 1e-300)
-        functions = functions[keep] if sizes[0] > 1e-12 * np.sqrt(np.sum(self.masses)) else functions[:0]
-        G = (rows @ functions.T).T.reshape(-1, k, k)
-        along = (self.psi * weights).reshape(k, -1) @ functions.T
-        return _without_rounding(G), np.where(np.abs(along) < 1e-12 * np.sqrt(np.sum(self.masses)), 0.0, along)
+        functions = functions[sizes > ENOUGH * sizes[0]]
+        with np.errstate(all="ignore"):
+            shapes = np.where(weights > 0, functions.reshape(-1, *self.points.shape) / weights, 0.0)
+        return shapes, (rows @ functions.T).T.reshape(-1, k, k)
 
     def check(self, what: str) -> None:
         """Finite, and the modes independent of each other."""

@@ -32,7 +32,7 @@ HEADER = {
     "nl": "entries below the diagonal of their factor", "nx": "multiplications of their factorisation",
     "nn": "free columns, where there are loops", "nb": "blades: columns as seen by what they move",
     "ng": "numbers of modes: inertia integrals, shapes at points", "nz": "entries of modal mass blocks",
-    "nh": "flexible bodies", "nw": "modes times functions of their shortening",
+    "nh": "flexible bodies", "nw": "modes times functions of their shortening", "ny": "modes and those functions",
 }  # fmt: skip
 
 # What kernels call `model`: (name, size, inner shape). Read, never written.
@@ -54,6 +54,7 @@ INTS: list[tuple[Any, ...]] = [
     ("block_at", "n"),  # first entry of its modal mass block
     ("bows", "n"),  # how many functions its shortening is made of
     ("bow_at", "n"),
+    ("eta_at", "n"),
     ("turn", "n"),  # modes turn the joint: -1 not, 0..2 about that axis only, 3 anyhow
     ("blade_at", "n"),  # first blade of a modal joint
     ("copy_at", "n"),  # of a flexible body: the blades of its points
@@ -143,8 +144,10 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("h", "nv", 6),  # of a mode: momentum of its own body per unit of its rate
     ("xi", "nv"),  # of a mode: its coordinate and its rate
     ("xi_rate", "nv"),
-    ("slides", "nv", 6),  # of a mode: S_c and N_c in the body's axes
-    ("turns", "nv", 6),  # of a mode: dJ/dxi_c in the body's axes
+    ("eta", "ny"),  # of flexible bodies: modes, then functions of shortening; their rates
+    ("eta_rate", "ny"),
+    ("slides", "ny", 6),  # S_a and N_a in the body's axes, of modes with what they shorten
+    ("turns", "ny", 6),  # dJ/deta_a, likewise
     ("own", "nv"),  # of a mode: what its own body adds to its equation
     ("bent", "nh", 9),  # of a flexible body: S and J in its axes
     ("block", "nz"),  # modal mass blocks

@@ -22,6 +22,7 @@ FIELDS = (
     "copy_end",
     "bows",
     "bow_at",
+    "eta_at",
 )
 
 
@@ -37,6 +38,7 @@ class Modal:
         self.hung: dict[str, np.ndarray] = {}  # X where each hangs: shortening is counted from there
         self.entries = 0
         self.bows = 0
+        self.rows = 0
         self.blades = 0
 
     def add(self, i: int, joint: Joint, owner: Body, reverse: bool, ints: dict[str, np.ndarray], body: int) -> None:
@@ -50,10 +52,11 @@ class Modal:
         if reverse:
             mine |= {"modal": len(self.points), "mode_v": int(ints["v_at"][i]), "inertia_at": len(self.shape),
                      "block_at": self.entries, "blade_at": int(ints["v_at"][i])}  # fmt: skip
-            self.shape += list(field.integrals(station.position, station.chi))
-            bows = (len(self.shape) - mine["inertia_at"] - 10 - 12 * k - 13 * k * k) // (k * k + k)
-            mine |= {"bows": bows, "bow_at": self.bows}
+            numbers, bows = field.integrals(station.position, station.chi)
+            self.shape += list(numbers)
+            mine |= {"bows": bows, "bow_at": self.bows, "eta_at": self.rows}
             self.bows += bows * k
+            self.rows += k + bows
             self.entries += k * k
             self.points[i] = []
         else:
@@ -97,7 +100,14 @@ class Modal:
 
     def sizes(self) -> dict[str, int]:
         """Of the layout's header."""
-        return {"nb": self.blades, "ng": len(self.shape), "nz": self.entries, "nh": len(self.points), "nw": self.bows}
+        return {
+            "nb": self.blades,
+            "ng": len(self.shape),
+            "nz": self.entries,
+            "nh": len(self.points),
+            "nw": self.bows,
+            "ny": self.rows,
+        }
 
 
 def modal_start(body: Body, given: Any) -> list[float]:
