@@ -467,8 +467,8 @@ def test_spin_up_of_a_rotating_beam():
     run = madi.simulate(spin_up.model(), 20.0, rtol=1e-8, times=np.linspace(0, 20, 401))
     tip = spin_up.tip(run)
     for t, wanted in spin_up.TIP.items():
-        assert np.interp(t, run["time"], tip) == pytest.approx(wanted, abs=2e-3 * 0.57)
-    assert np.min(tip) == pytest.approx(spin_up.LARGEST, rel=2e-3)
+        assert np.interp(t, run["time"], tip) == pytest.approx(wanted, abs=5e-3 * 0.57)
+    assert np.min(tip) == pytest.approx(spin_up.LARGEST, rel=5e-3)
     assert np.max(np.abs(tip[run["time"] > 15])) < 5e-3  # steady: straight again
 
 

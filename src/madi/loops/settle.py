@@ -35,6 +35,8 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
     sizes = np.max([np.max(np.abs(J), axis=1, initial=0.0) for J in jacobians], axis=0)
     active = sizes > 1e-13 * max(1.0, float(np.max(sizes, initial=0.0)))
     mean = np.mean(compliances, axis=0)
+    assert np.isfinite(sizes).all(), "constraints cannot be weighed"
+    assert np.all(mean[active] > 0), "constraints cannot be weighed"
     epsilon = np.ones(nr)
     for unit in {row.unit for row in rows}:
         same = np.array([row.unit == unit for row in rows]) & active
@@ -53,10 +55,10 @@ def column_amounts(layout: Layout) -> np.ndarray:
     for i in np.flatnonzero(model.modal >= 0):
         at, k = int(model.inertia_at[i]), int(model.modes[i])
         turning = shape[at + 4] + shape[at + 7] + shape[at + 9]
-        modal = np.diag(shape[at + 10 + 12 * k : at + 10 + 12 * k + k * k].reshape(k, k))
-        amounts[model.v_at[i] : model.v_end[i]] = 1e-3 * np.sqrt(
-            turning / modal
-        )  # rms displacement against the gyration radius
+        n, at = k + int(model.bows[i]), at + 10 + 12 * (k + int(model.bows[i]))
+        modal = np.diag(shape[at : at + n * n].reshape(n, n))[:k]
+        # the rms displacement against the gyration radius
+        amounts[model.v_at[i] : model.v_end[i]] = 1e-3 * np.sqrt(turning / modal)
     return amounts
 
 
