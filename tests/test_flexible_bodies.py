@@ -794,3 +794,9 @@ def test_the_mass_matrix_stays_positive(shapes):
         q[7:] = amount * rng.normal(size=system.nq - 7)
         M = system.mass_matrix(q, engine="plain")
         assert np.min(np.linalg.eigvalsh(M)) > 1e-9
+
+
+def test_a_mode_that_does_what_the_joint_does_is_told():
+    m = one_beam({"y": polynomials(1.0, 2, start=1)}, strict=False)
+    with pytest.raises(madi.ModelError, match="a mode is a rigid motion that the joint does too"):
+        m.build()

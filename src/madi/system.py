@@ -105,11 +105,21 @@ class System:
             raise ModelError(
                 self.name,
                 [
-                    Finding(f"joint coordinate {name!r}", "nothing with inertia moves with it at the start",
-                            "Give the body an inertia, lock the joint, or use a joint without this freedom")
-                    for name in without
+                    self._without_inertia(name, without) for name in without
                 ],
             )  # fmt: skip
+
+    def _without_inertia(self, name: str, all_of_them: list[str]) -> Finding:
+        """What to say of a freedom that moves nothing."""
+        flexible = {body.name for body in self.model.bodies if body.flexible is not None}
+        if any(other.split(".")[0] in flexible for other in all_of_them):
+            return Finding(
+                f"coordinate {name!r}",
+                "it does what another one does: a mode is a rigid motion that the joint does too",
+                "Leave out shapes that do not bend the body, or hold it by a joint without this freedom",
+            )
+        return Finding(f"joint coordinate {name!r}", "nothing with inertia moves with it at the start",
+                       "Give the body an inertia, lock the joint, or use a joint without this freedom")  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<System {self.name!r}: {len(self.bodies)} bodies, {self.nv} speeds, {len(self.cut_joints)} cut joints>"

@@ -20,7 +20,7 @@ from madi.kernel import kernel
 
 # modes are no freedoms of the joint but of the body: topology/freeze.py gives them their columns
 KIND = JointKind("modal", code=10, weight=0.0, coordinates=(), speeds=(), units=(), axes=0)
-NONE, ANYHOW = -1, 3  # model.turn; 0, 1, 2: about that axis only
+ANYHOW = 3  # model.turn; -1: not, 0, 1, 2: about that axis only
 
 
 @kernel

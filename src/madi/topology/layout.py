@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.kernel import view1, view2, view3
+from madi.kernel import SELDOM_COUNT, view1, view2, view3
 
 # The sizes, in the order in which they head the array of integers; n counts the ground.
 HEADER = {
@@ -64,7 +64,7 @@ INTS: list[tuple[Any, ...]] = [
     ("blade_body", "nb"),
     ("blade_parent", "nb"),  # previous blade on the path to the base, -1 at its end
     ("free_blade", "nb"),  # the same, driven columns left out
-    ("seldom", "10"),  # addresses of the kernels in kernel.SELDOM, where the model needs them
+    ("seldom", str(SELDOM_COUNT)),  # addresses of the kernels in kernel.SELDOM, where the model needs them
     ("column_body", "nv"),
     ("column_parent", "nv"),  # previous column on the path to the base, -1 at its end
     ("free_parent", "nv"),  # the same, driven columns left out
