@@ -7,6 +7,8 @@ import numbers
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -66,6 +68,17 @@ class RunError(MadiError):
 
 class MadiWarning(UserWarning):
     """A run was made, but what it tells may not be what was meant."""
+
+
+def finite_numbers(value: Any, count: int | None = None) -> np.ndarray | None:
+    """`value` as finite float64 numbers, of the wanted length if one is given, or None."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    if count is not None and array.shape != (count,):
+        return None
+    return array if np.all(np.isfinite(array)) else None
 
 
 def positive_number(value: Any, what: str) -> float:

@@ -40,7 +40,7 @@ def inline(function: F) -> F:
 # What few models need is compiled by itself, the first time a model needs it, and called by its address.
 SELDOM: dict[int, Callable[..., Any]] = {}
 PLACE, INERTIA, MOVE, TERMS, COLUMNS, BALANCE, ELIMINATE, ACCELERATE, TRANSFORM, ENERGY = range(10)
-SELDOM_COUNT = 10
+SELDOM_COUNT = ENERGY + 1
 
 
 def seldom(code: int) -> Callable[[F], F]:

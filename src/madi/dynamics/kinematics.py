@@ -5,7 +5,7 @@ from __future__ import annotations
 from madi.joints import modal
 from madi.joints.dispatch import BASE, MODAL, bias, has_bias, place, put_bias
 from madi.kernel import INERTIA, MOVE, call_seldom, inline, kernel, seldom
-from madi.spatial.algebra import motion_cross
+from madi.spatial.algebra import motion_cross, turned, turned_back
 
 
 @kernel
@@ -178,20 +178,10 @@ def point_velocity(work, i, x, y, z):
 @inline
 def to_ground(work, f, x, y, z):
     """A vector of reference frame f in ground axes."""
-    R = work.frame_R
-    return (
-        R[f, 0, 0] * x + R[f, 0, 1] * y + R[f, 0, 2] * z,
-        R[f, 1, 0] * x + R[f, 1, 1] * y + R[f, 1, 2] * z,
-        R[f, 2, 0] * x + R[f, 2, 1] * y + R[f, 2, 2] * z,
-    )
+    return turned(work.frame_R, f, x, y, z)
 
 
 @inline
 def from_ground(work, f, x, y, z):
     """A vector of ground axes in the axes of reference frame f."""
-    R = work.frame_R
-    return (
-        R[f, 0, 0] * x + R[f, 1, 0] * y + R[f, 2, 0] * z,
-        R[f, 0, 1] * x + R[f, 1, 1] * y + R[f, 2, 1] * z,
-        R[f, 0, 2] * x + R[f, 1, 2] * y + R[f, 2, 2] * z,
-    )
+    return turned_back(work.frame_R, f, x, y, z)

@@ -25,7 +25,7 @@ sum_x K_x B_x is the momentum of all that mode c moves, and between modes there 
 from __future__ import annotations
 
 from madi.kernel import COLUMNS, ENERGY, INERTIA, TERMS, inline, kernel, seldom
-from madi.spatial.algebra import dot6, inertia_times
+from madi.spatial.algebra import dot6, inertia_times, turned, turned_back
 
 
 @inline
@@ -81,26 +81,6 @@ def own_mass(model, work, i):
                     m = m + x * s[at + (k + r) * size + k + b] * g[first + b * k + d]
             work.own_mass[model.block_at[i] + c * k + d] = m
             work.own_mass[model.block_at[i] + d * k + c] = m
-
-
-@inline
-def turned(R, i, x, y, z):
-    """A vector of body i's axes in reference axes."""
-    return (
-        R[i, 0, 0] * x + R[i, 0, 1] * y + R[i, 0, 2] * z,
-        R[i, 1, 0] * x + R[i, 1, 1] * y + R[i, 1, 2] * z,
-        R[i, 2, 0] * x + R[i, 2, 1] * y + R[i, 2, 2] * z,
-    )
-
-
-@inline
-def turned_back(R, i, x, y, z):
-    """A vector of reference axes in body i's axes."""
-    return (
-        R[i, 0, 0] * x + R[i, 1, 0] * y + R[i, 2, 0] * z,
-        R[i, 0, 1] * x + R[i, 1, 1] * y + R[i, 2, 1] * z,
-        R[i, 0, 2] * x + R[i, 1, 2] * y + R[i, 2, 2] * z,
-    )
 
 
 @seldom(INERTIA)

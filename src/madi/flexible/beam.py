@@ -162,6 +162,15 @@ class Beam:
             chi[..., 0] = -self._shortening(lambda f: np.sum(w * f(u)))
         return Station(label, x, np.array([x, 0.0, 0.0]), psi, theta, chi)
 
+    def named(self) -> dict[str, np.ndarray]:
+        """Points that have a name, in the beam's axes."""
+        return {str(name): np.array([float(x), 0.0, 0.0]) for name, x in self.points.items()}
+
+    def line(self, points: int) -> tuple[np.ndarray, np.ndarray]:
+        """So many points along it, and Psi there."""
+        stations = [self.station(np.array([x, 0.0, 0.0])) for x in np.linspace(0, self.length, points)]
+        return np.array([s.position for s in stations]), np.stack([s.psi for s in stations], axis=1)
+
     def ends(self) -> list[tuple[str, float, str]]:
         """(family, x, how its shapes end there) of each plane it bends in: "clamped", "pinned", "free" or "other"."""
         found = []

@@ -146,8 +146,12 @@ class Flexible(Protocol):
         """The station that carries a point (body axes); InputError where there is none."""
         ...
 
-    def ends(self) -> list[tuple[str, float, str]]:
-        """(plane, x, how the shapes end there), where that is known."""
+    def named(self) -> dict[str, np.ndarray]:
+        """Points that have a name, in body axes."""
+        ...
+
+    def line(self, points: int) -> tuple[np.ndarray, np.ndarray]:
+        """Points to draw it by, and Psi there (modes, points, 3)."""
         ...
 
 

@@ -27,7 +27,6 @@ class Shape:
     function: Function
     length: float
     root: float = 0.0
-    holds: tuple[str, ...] = ()  # what it keeps at its ends: "start", "start slope", "end", "end slope"
 
     def __call__(self, x: Any, order: int = 0) -> Any:
         """The derivative of that order at x: a number, or an array for an array."""
@@ -44,9 +43,7 @@ def _basis(b: float, x: np.ndarray, order: int, length: float) -> np.ndarray:
     ])  # fmt: skip
 
 
-def _shape(
-    name: str, length: float, root: float, conditions: Callable[[float], np.ndarray], holds: tuple[str, ...]
-) -> Shape:
+def _shape(name: str, length: float, root: float, conditions: Callable[[float], np.ndarray]) -> Shape:
     """The shape whose coefficients the boundary conditions (four rows) leave free."""
     b = root / length
     coefficients = np.linalg.svd(_balanced(conditions(b)))[2][-1]
@@ -54,7 +51,7 @@ def _shape(
     values = coefficients @ _basis(b, probe, 0, length)
     tip = values[-1] if abs(values[-1]) > 0.3 * np.max(np.abs(values)) else values[np.argmax(np.abs(values))]
     coefficients = coefficients / tip
-    return Shape(name, lambda x, order: np.tensordot(coefficients, _basis(b, x, order, length), 1), length, root, holds)
+    return Shape(name, lambda x, order: np.tensordot(coefficients, _basis(b, x, order, length), 1), length, root)
 
 
 def _balanced(rows: np.ndarray) -> np.ndarray:
@@ -79,14 +76,9 @@ def _roots(conditions: Callable[[float], np.ndarray], length: float, count: int)
     raise InputError(f"only {len(found)} of {count} mode shapes were found")
 
 
-def _family(
-    name: str, length: float, count: int, conditions: Callable[[float], np.ndarray], holds: tuple[str, ...]
-) -> list[Shape]:
+def _family(name: str, length: float, count: int, conditions: Callable[[float], np.ndarray]) -> list[Shape]:
     _check(length, count)
-    return [
-        _shape(f"{name} {k + 1}", length, root, conditions, holds)
-        for k, root in enumerate(_roots(conditions, length, count))
-    ]
+    return [_shape(f"{name} {k + 1}", length, root, conditions) for k, root in enumerate(_roots(conditions, length, count))]
 
 
 def _check(length: float, count: int) -> None:
@@ -103,14 +95,12 @@ def _ends(b: float, length: float, start: Sequence[int], end: Sequence[int]) -> 
 
 def clamped_free(length: float, count: int = 2) -> list[Shape]:
     """A cantilever."""
-    return _family("clamped-free", length, count, lambda b: _ends(b, length, (0, 1), (2, 3)), ("start", "start slope"))
+    return _family("clamped-free", length, count, lambda b: _ends(b, length, (0, 1), (2, 3)))
 
 
 def clamped_pinned(length: float, count: int = 2) -> list[Shape]:
     """Clamped at x = 0, pinned at the end."""
-    return _family(
-        "clamped-pinned", length, count, lambda b: _ends(b, length, (0, 1), (0, 2)), ("start", "start slope", "end")
-    )
+    return _family("clamped-pinned", length, count, lambda b: _ends(b, length, (0, 1), (0, 2)))
 
 
 def pinned_pinned(length: float, count: int = 2) -> list[Shape]:
@@ -119,8 +109,7 @@ def pinned_pinned(length: float, count: int = 2) -> list[Shape]:
 
     def shape(k: int) -> Shape:
         b = k * np.pi / length
-        return Shape(f"pinned-pinned {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, k * np.pi,
-                     ("start", "end"))  # fmt: skip
+        return Shape(f"pinned-pinned {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, k * np.pi)
 
     return [shape(k) for k in range(1, count + 1)]
 
@@ -131,15 +120,14 @@ def clamped_rod(length: float, count: int = 1) -> list[Shape]:
 
     def shape(k: int) -> Shape:
         b = (k - 0.5) * np.pi / length
-        return Shape(f"clamped rod {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, b * length,
-                     ("start",))  # fmt: skip
+        return Shape(f"clamped rod {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, b * length)
 
     return [shape(k) for k in range(1, count + 1)]
 
 
 def free_free(length: float, count: int = 2) -> list[Shape]:
     """Free at both ends; its rigid motions are left out."""
-    return _family("free-free", length, count, lambda b: _ends(b, length, (2, 3), (2, 3)), ())
+    return _family("free-free", length, count, lambda b: _ends(b, length, (2, 3), (2, 3)))
 
 
 def clamped_tip(length: float, mass_ratio: float, inertia_ratio: float = 0.0, count: int = 2) -> list[Shape]:
@@ -155,7 +143,7 @@ def clamped_tip(length: float, mass_ratio: float, inertia_ratio: float = 0.0, co
             *start, curve - inertia_ratio * length**3 * b**4 * slope, shear + mass_ratio * length * b**4 * value,
         ])  # fmt: skip
 
-    return _family("clamped with a tip body", length, count, conditions, ("start", "start slope"))
+    return _family("clamped with a tip body", length, count, conditions)
 
 
 def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
@@ -172,7 +160,7 @@ def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
         polynomial = np.poly1d([1.0] + [0.0] * start) * inner(np.poly1d([2.0, -1.0]))
         derivatives = [polynomial.deriv(order) if order else polynomial for order in range(4)]
         return Shape(f"polynomial {start + k}", lambda x, order: derivatives[order](x / length) / length**order,
-                     length, 0.0, ("start", "start slope")[: min(start, 2)])  # fmt: skip
+                     length)  # fmt: skip
 
     return [shape(k) for k in range(count)]
 

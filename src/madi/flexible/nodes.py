@@ -28,6 +28,8 @@ class Nodes:
     damping: Any = 0.0
     proportional: Any = (0.0, 0.0)
     labels: Sequence[str] | None = None
+    strict = False  # nothing is known of boundary conditions
+    stiffening = None  # and arrays do not tell of shortening
 
     def _array(self, what: str, value: Any, shapes: Sequence[tuple[int, ...]]) -> np.ndarray:
         """As floats of one of these shapes, or an error that names both."""
@@ -111,9 +113,13 @@ class Nodes:
         label = self.names.get(near, f"node{near}")
         return Station(label, float(near), field.points[near], field.psi[:, near], field.theta[:, near], np.zeros((k, k, 3)))
 
-    def ends(self) -> list[tuple[str, float, str]]:
-        """Nothing is known of boundary conditions."""
-        return []
+    def named(self) -> dict[str, np.ndarray]:
+        """Nodes that have a name, in the body's axes."""
+        return {label: np.asarray(self.nodes, dtype=float)[k] for k, label in self.names.items()}
+
+    def line(self, points: int) -> tuple[np.ndarray, np.ndarray]:
+        """All nodes, and Psi there."""
+        return self.field.points, self.field.psi
 
 
 def craig_bampton(mass: Any, stiffness: Any, interface: Sequence[int], count: int = 4,

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import Finding, InputError
+from madi.errors import finite_numbers as numbers
 from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.joints.dispatch import drawn_subspace
-from madi.model.conditions import conditions
 from madi.model.elements import Body, Joint, body_name, joint_name
+from madi.model.flexible import conditions, defects, flexible_names, known_points, mixed_up
 from madi.road import Road
 from madi.spatial.rotation import as_rotation, frame_with_z
 
@@ -29,45 +30,20 @@ def check(model: Model) -> list[Finding]:
         findings.extend(part(model))
     if not findings:
         from madi.topology.graph import spanning_tree  # further along the path: only a sound model has a tree
-        from madi.topology.lower import findings_of_points, lower
+        from madi.topology.lower import lowering
 
-        findings.extend(findings_of_points(model))
+        lowered, missed = lowering(model)
+        findings.extend(missed)
         if not findings:
-            findings.extend(conditions(model))
-            model = lower(model)
-            tree = spanning_tree(model)
-            findings.extend(_massless(model, tree))
-            findings.extend(_on_cut_joints(model, tree))
+            findings.extend(conditions(lowered))
+            tree = spanning_tree(lowered)
+            findings.extend(_massless(lowered, tree))
+            findings.extend(_on_cut_joints(lowered, tree))
     return findings
 
 
-def numbers(value: Any, count: int | None = None) -> np.ndarray | None:
-    """`value` as finite float64 numbers of the wanted length, or None."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        return None
-    if count is not None and array.shape != (count,):
-        return None
-    return array if np.all(np.isfinite(array)) else None
-
-
 def _known_bodies(model: Model) -> set[str]:
-    from madi.topology.lower import named_points
-
-    known = {"ground"} | {body.name for body in model.bodies}
-    for body in model.bodies:
-        if body.flexible is not None:
-            try:
-                known |= {body.point(name) for name in named_points(body)}
-            except (InputError, TypeError, ValueError, AttributeError, IndexError):
-                known |= {str(body_name(end)) for joint in model.joints for end in (joint.parent, joint.child)}  # told there
-    return known
-
-
-def _flexes(model: Model, name: Any) -> bool:
-    """Whether a body is flexible: its points move against each other."""
-    return any(body.name == name and body.flexible is not None for body in model.bodies)
+    return {"ground"} | {body.name for body in model.bodies} | known_points(model)
 
 
 def _names(model: Model) -> Iterator[Finding]:
@@ -89,22 +65,7 @@ def _names(model: Model) -> Iterator[Finding]:
                 )
     for name in sorted({str(j.name) for j in model.joints} & {str(c.name) for c in model.constraints}):
         yield Finding(f"constraint {name!r}", "a joint has the same name", "Loads are asked for by name: give it another")
-    flexible = {str(body.name) for body in model.bodies if body.flexible is not None}
-    for what, elements in groups.items():
-        for element in elements if flexible else ():
-            if what in ("body", "joint") and "@" in str(element.name):
-                yield Finding(
-                    f"{what} {element.name!r}", "the name has an @", "That marks points of flexible bodies: leave it out"
-                )
-            if what == "joint" and str(element.name) in flexible:
-                yield Finding(
-                    f"joint {element.name!r}", "a flexible body has the same name", "Its modes are called so: rename one"
-                )
-    for name in sorted(flexible):
-        if "." in name:
-            yield Finding(
-                f"body {name!r}", "the name has a dot", "Dots separate a flexible body from its modes; leave it out"
-            )
+    yield from mixed_up(model)
     if any(body.name == "ground" for body in model.bodies):
         yield Finding("body 'ground'", "the name belongs to the ground", "Use m.ground, or another name")
 
@@ -120,7 +81,7 @@ def _bodies(model: Model) -> Iterator[Finding]:
     for body in model.bodies:
         where = f"body {body.name!r}"
         if body.flexible is not None:
-            yield from _flexible(body, where)
+            yield from defects(body, where)
             continue
         mass = numbers(body.mass)
         if mass is None or mass.shape != () or mass < 0:
@@ -133,32 +94,6 @@ def _bodies(model: Model) -> Iterator[Finding]:
         except (InputError, ValueError, TypeError) as error:
             yield Finding(where, str(error).removeprefix(f"{where}: "), "None keeps the global axes")
         yield from _inertia(body, where, float(mass) if mass is not None and mass.shape == () else None)
-
-
-def _flexible(body: Body, where: str) -> Iterator[Finding]:
-    """A flexible body: its frame, what it is made of, its start."""
-    axes = body.orientation
-    if numbers(body.position, 3) is None or (isinstance(axes, np.ndarray) and np.isnan(axes).any()):
-        yield Finding(
-            where, "its start, end and y_axis make no frame", "Give two different points, and y_axis not along them"
-        )
-        return
-    try:
-        as_rotation(body.orientation, where)
-        names = body.flexible.field.names
-    except (InputError, ValueError, TypeError, FloatingPointError) as error:
-        text = str(error)
-        text = text.partition(": ")[2] if text.startswith(("beam", "flexible", where)) else text
-        problem, _, cure = text.rpartition("; ")
-        yield Finding(where, problem or text, cure[:1].upper() + cure[1:] if problem else "Correct it")
-        return
-    for what, given in (("q0", body.q0), ("v0", body.v0)):
-        unknown = [name for name in given if name not in names] if isinstance(given, dict) else []
-        values = list(given.values()) if isinstance(given, dict) else given
-        if unknown or (
-            given is not None and numbers(values, len(values) if isinstance(given, dict) else len(names)) is None
-        ):
-            yield Finding(where, f"{what}={given!r} does not fit its modes", f"They are {', '.join(names)}, in this order")
 
 
 def inertia_matrix(body: Body) -> np.ndarray | None:
@@ -230,9 +165,8 @@ def _joints(model: Model) -> Iterator[Finding]:
             q0 = numbers(joint.q0, kind.nq)
             if q0 is not None and np.linalg.norm(q0[at : at + 4]) < 1e-9:
                 yield Finding(where, "the quaternion in q0 is zero", "No rotation is (1, 0, 0, 0)")
-    flexible = {body.name for body in model.bodies if body.flexible is not None}
     for pair, joints in pairs.items():
-        if len(joints) > 1 and not pair & flexible:
+        if len(joints) > 1 and not pair & flexible_names(model):
             yield from _contradiction(sorted(pair), joints)
 
 
@@ -329,7 +263,7 @@ def _forces(model: Model) -> Iterator[Finding]:
         if kind.ends:
             ends = [body_name(force.a), body_name(force.b)][: kind.ends]
             yield from _unknown(where, ends, known)
-            if len(ends) == 2 and ends[0] == ends[1] and not _flexes(model, ends[0]):
+            if len(ends) == 2 and ends[0] == ends[1] and ends[0] not in flexible_names(model):
                 yield Finding(where, f"connects {ends[0]!r} with itself", "A spring needs two different bodies")
             if ends == ["ground"]:
                 yield Finding(where, "acts on the ground", "Name the body it acts on")
@@ -434,7 +368,7 @@ def _coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:
 def _drives(model: Model) -> Iterator[Finding]:
     joints = {joint.name: joint for joint in model.joints}
     driven: Counter[str] = Counter()
-    flexible = {body.name for body in model.bodies if body.flexible is not None}  # locked, it is rigid
+    flexible = flexible_names(model)  # locked, they are rigid
     for drive in model.drives:
         where = f"drive of {drive.coordinate!r}"
         if drive.function is None:
@@ -569,7 +503,7 @@ def _constraints(model: Model) -> Iterator[Finding]:
             continue
         ends = [body_name(c.a), body_name(c.b)]
         yield from _unknown(where, ends, known)
-        if ends[0] == ends[1] and not _flexes(model, ends[0]):
+        if ends[0] == ends[1] and ends[0] not in flexible_names(model):
             yield Finding(where, f"connects {ends[0]!r} with itself", "A constraint needs two different bodies")
         points = [numbers(point, 3) for point in c.at]
         if len(points) != 2 or any(point is None for point in points):

@@ -20,12 +20,7 @@ def centre_line(body: Body, run: Run, points: int = 21, scale: float = 1.0) -> n
     """The line of a beam (of other flexible bodies: their nodes) in the ground at every output, (times, points, 3); its
     deflection times `scale`."""
     field = body.flexible.field
-    length = getattr(body.flexible, "length", None)
-    if length is None:
-        s, psi = field.points, field.psi
-    else:
-        stations = [body.flexible.station(np.array([x, 0.0, 0.0])) for x in np.linspace(0, length, points)]
-        s, psi = np.array([station.position for station in stations]), np.stack([p.psi for p in stations], axis=1)
+    s, psi = body.flexible.line(points)
     xi = np.stack([run[f"{body.name}.{name}"] for name in field.names], axis=1)
     local = s + scale * np.einsum("tc,cni->tni", xi, psi)
     place = run.data["position"].sel(body=body.name).values
@@ -55,7 +50,7 @@ def large_deflections(system: System, run: Run) -> list[str]:
                 f"t = {float(run['time'][first]):.4g} s on); its modes are for small deflections. Join several shorter "
                 "beams by fixed joints: each may bend a little, all together much"
             )
-            if not getattr(body.flexible, "stiffening", True):
+            if body.flexible.stiffening is False:
                 text += (
                     ". It has stiffening=False: turning fast, it lacks the stiffness that centrifugal forces give; use "
                     "stiffening=True"

@@ -20,6 +20,26 @@ def dot6(a, i, b, j):
 
 
 @inline
+def turned(R, i, x, y, z):
+    """R_i (x, y, z): a vector of frame i's axes in the axes R_i refers to."""
+    return (
+        R[i, 0, 0] * x + R[i, 0, 1] * y + R[i, 0, 2] * z,
+        R[i, 1, 0] * x + R[i, 1, 1] * y + R[i, 1, 2] * z,
+        R[i, 2, 0] * x + R[i, 2, 1] * y + R[i, 2, 2] * z,
+    )
+
+
+@inline
+def turned_back(R, i, x, y, z):
+    """R_i^T (x, y, z)."""
+    return (
+        R[i, 0, 0] * x + R[i, 1, 0] * y + R[i, 2, 0] * z,
+        R[i, 0, 1] * x + R[i, 1, 1] * y + R[i, 2, 1] * z,
+        R[i, 0, 2] * x + R[i, 1, 2] * y + R[i, 2, 2] * z,
+    )
+
+
+@inline
 def inertia_times(K, i, y0, y1, y2, y3, y4, y5):
     """M^ Y for the ten-number inertia in row i of K."""
     m, hx = K[i, 0], K[i, 1]

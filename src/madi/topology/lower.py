@@ -23,20 +23,17 @@ if TYPE_CHECKING:
 
 
 def lower(model: Model) -> Model:
-    """The model with its flexible bodies taken apart; the same object if it has none."""
-    if not any(body.flexible is not None for body in model.bodies):
-        return model
-    lowered, findings = _lower(model)
+    """A checked model with its flexible bodies taken apart."""
+    lowered, findings = lowering(model)
     assert not findings, findings  # check.py has told
     return lowered
 
 
-def findings_of_points(model: Model) -> list[Finding]:
-    """Joints, forces and constraints that attach where a flexible body has no point."""
-    return _lower(model)[1] if any(body.flexible is not None for body in model.bodies) else []
-
-
-def _lower(model: Model) -> tuple[Model, list[Finding]]:
+def lowering(model: Model) -> tuple[Model, list[Finding]]:
+    """The model with its flexible bodies taken apart (the same object if it has none), and the joints, forces and
+    constraints that attach where a flexible body has no point."""
+    if not any(body.flexible is not None for body in model.bodies):
+        return model, []
     work = Lowering(model)
     lowered = copy.copy(model)
     lowered.joints = [work.joint(joint) for joint in model.joints]
@@ -71,7 +68,7 @@ class Lowering:
         self.parts: dict[str, dict[str, tuple[Body, Station]]] = {name: {} for name in self.flexible}
         self.findings: list[Finding] = []
         for body in self.flexible.values():
-            for name, local in named_points(body).items():
+            for name, local in body.flexible.named().items():
                 self._part(body, local, f"point {name!r} of {body.name!r}")
 
     def _part(self, body: Body, local: np.ndarray | None, where: str) -> Body | None:
@@ -80,9 +77,8 @@ class Lowering:
             field = body.flexible.field
             station = frame_station(len(field.names)) if local is None else body.flexible.station(local)
         except InputError as error:
-            what = "beam" if hasattr(body.flexible, "length") else "flexible body"
             self.findings.append(
-                Finding(where, f"on {what} {body.name!r}, {error}", "Attach it where the body is, in the drawing")
+                Finding(where, f"on flexible body {body.name!r}, {error}", "Attach it where the body is, in the drawing")
             )
             return None
         parts = self.parts[body.name]
@@ -131,9 +127,7 @@ class Lowering:
                 continue
             at = force.at[min(k, len(force.at) - 1)] if force.at else None
             if at is None:
-                named = ", ".join(
-                    repr(f"{body_name(reference)}@{name}") for name in named_points(self.flexible[body_name(reference)])
-                )
+                named = ", ".join(repr(body.point(name)) for name in body.flexible.named())
                 self.findings.append(
                     Finding(where, f"flexible body {body.name!r} has no single motion for it to act on",
                             f"Give one of its points as the body: {named or 'name some with points='}"
@@ -153,12 +147,3 @@ class Lowering:
 
 
 TURNING = ("torque", "torsion_bar", "bushing", "tire", "tire_fiala", "tire_brush", "tire_magic", "tire_magic_relaxed")
-
-
-def named_points(body: Body) -> dict[str, np.ndarray]:
-    """The points of a flexible body the user gave a name, in body axes."""
-    flexible = body.flexible
-    points = getattr(flexible, "points", None)
-    if points is not None:
-        return {str(name): np.array([float(x), 0.0, 0.0]) for name, x in points.items()}
-    return {label: np.asarray(flexible.nodes, dtype=float)[k] for k, label in flexible.names.items()}

@@ -1,0 +1,144 @@
+"""Defects of flexible bodies: what they are made of, names that would be mixed up, shapes that do not fit their joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import Finding, InputError, finite_numbers
+from madi.model.elements import Body, Joint, body_name
+from madi.spatial.rotation import as_rotation
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+WORDS = {"y": "x-y", "z": "x-z"}
+
+
+def flexible_names(model: Model) -> set[str]:
+    """Names of the flexible bodies."""
+    return {str(body.name) for body in model.bodies if body.flexible is not None}
+
+
+def known_points(model: Model) -> set[str]:
+    """The named points of flexible bodies, which can stand where a body can."""
+    known: set[str] = set()
+    for body in model.bodies:
+        if body.flexible is not None:
+            try:
+                known |= {body.point(name) for name in body.flexible.named()}
+            except (InputError, TypeError, ValueError, AttributeError):  # told by `defects`: let what refers to them pass
+                known |= {str(body_name(end)) for joint in model.joints for end in (joint.parent, joint.child)}
+    return known
+
+
+def mixed_up(model: Model) -> Iterator[Finding]:
+    """Names that would be taken for a point or a mode of a flexible body."""
+    flexible = flexible_names(model)
+    if not flexible:
+        return
+    for what, elements in (("body", model.bodies), ("joint", model.joints)):
+        for element in elements:  # type: ignore[attr-defined]
+            if "@" in str(element.name):
+                yield Finding(f"{what} {element.name!r}", "the name has an @", "That marks points of flexible bodies")
+    for joint in model.joints:
+        if str(joint.name) in flexible:
+            yield Finding(
+                f"joint {joint.name!r}", "a flexible body has the same name", "Its modes are called so: rename one"
+            )
+    for name in sorted(flexible):
+        if "." in name:
+            yield Finding(f"body {name!r}", "the name has a dot", "Dots separate a flexible body from its modes")
+
+
+def defects(body: Body, where: str) -> Iterator[Finding]:
+    """A flexible body: its frame, what it is made of, its start."""
+    axes = body.orientation
+    if finite_numbers(body.position, 3) is None or (isinstance(axes, np.ndarray) and np.isnan(axes).any()):
+        yield Finding(
+            where, "its start, end and y_axis make no frame", "Give two different points, and y_axis not along them"
+        )
+        return
+    try:
+        as_rotation(body.orientation, where)
+        names = body.flexible.field.names
+    except (InputError, ValueError, TypeError, FloatingPointError) as error:
+        text = str(error)
+        text = text.partition(": ")[2] if text.startswith(("beam", "flexible", where)) else text
+        problem, _, cure = text.rpartition("; ")
+        yield Finding(where, problem or text, cure[:1].upper() + cure[1:] if problem else "Correct it")
+        return
+    for what, given in (("q0", body.q0), ("v0", body.v0)):
+        unknown = [name for name in given if name not in names] if isinstance(given, dict) else []
+        values = list(given.values()) if isinstance(given, dict) else given
+        if unknown or (
+            given is not None and finite_numbers(values, len(values) if isinstance(given, dict) else len(names)) is None
+        ):
+            yield Finding(where, f"{what}={given!r} does not fit its modes", f"They are {', '.join(names)}, in this order")
+
+
+def conditions(lowered: Model) -> Iterator[Finding]:
+    """Shapes that cannot carry what a joint does where it is: such beams do not converge. `lowered`: joints and forces
+    attach to points by now (topology/lower.py)."""
+    for body in lowered.bodies:
+        if body.flexible is not None and body.flexible.strict:
+            yield from _beam(lowered, body)
+
+
+def _beam(lowered: Model, body: Body) -> Iterator[Finding]:
+    L, where = body.flexible.length, f"body {body.name!r}"
+    R = as_rotation(body.orientation, body.name)
+    places = {joint.child.name: joint.station.key for joint in lowered.joints if joint.station and joint.parent is body}
+
+    def here(*ends: Any) -> list[float]:
+        return [places[name] for name in map(body_name, ends) if name in places]
+
+    drawn = [joint for joint in lowered.joints if joint.station is None]
+    joints = [(joint, x) for joint in drawn if joint.kind != "free" for x in here(joint.parent, joint.child)]
+    elements: list[Any] = [*lowered.forces, *lowered.constraints]
+    held = [x for _, x in joints] + [x for element in elements for x in here(element.a, element.b)]
+    # held by other means than these joints
+    floating = any(e.kind == "bushing" and here(e.a, e.b) for e in elements)
+    floating = floating or any(joint.kind == "free" and here(joint.parent, joint.child) for joint in drawn)
+    ends: dict[str, dict[float, str]] = {}
+    for family, x, kind in body.flexible.ends():
+        ends.setdefault(family, {})[x] = kind
+    for family, kinds in ends.items():
+        plane = f"shapes for bending in its {WORDS[family]} plane"
+        free = [x for x, kind in kinds.items() if kind == "free"]
+        loose = [(joint, x) for joint, x in joints if any(abs(x - end) < 1e-6 * L for end in free)]
+        if joints and len(loose) == len(joints) and not floating:
+            joint, x = loose[0]
+            yield Finding(
+                where, f"its {plane} end free at x = {x:.4g} m: no shear, no moment, but joint {joint.name!r}, its "
+                "only hold, is there",
+                "Draw the beam from the end that is held (swap start and end), or use polynomials; strict=False accepts it",
+            )  # fmt: skip
+        for joint, x in joints:
+            pinned = any(abs(x - end) < 1e-6 * L and kind == "pinned" for end, kind in kinds.items())
+            if pinned and not _turns(joint, R[:, 2] if family == "y" else R[:, 1]):
+                yield Finding(
+                    where, f"its {plane} are pinned at x = {x:.4g} m: no moment there, but the {joint.kind} joint "
+                    f"{joint.name!r} holds its slope",
+                    "Use clamped shapes there, or a joint that turns about the bending axis; strict=False accepts it",
+                )  # fmt: skip
+        if all(kind in ("pinned", "clamped") for kind in kinds.values()):
+            for end in kinds:
+                if not any(abs(x - end) < 1e-6 * L for x in held):
+                    yield Finding(
+                        where, f"its {plane} hold the point at x = {end:.4g} m in place, but no joint is there",
+                        "Use shapes that are free there (clamped_free, clamped_tip); strict=False accepts it",
+                    )  # fmt: skip
+
+
+def _turns(joint: Joint, axis: np.ndarray) -> bool:
+    """Whether the joint lets the beam turn about an axis."""
+    if joint.kind in ("spherical", "free"):
+        return True
+    if joint.kind in ("fixed", "prismatic"):
+        return False
+    axes = [np.asarray(a, dtype=float) for a in joint.axes]
+    turn = np.stack([a / np.linalg.norm(a) for a in axes])
+    return bool(np.linalg.norm(axis - turn.T @ np.linalg.lstsq(turn.T, axis, rcond=None)[0]) < 1e-6)
