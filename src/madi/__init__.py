@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.errors import AssemblyError, EngineError, InputError, MadiError, MadiWarning, ModelError, RunError, TraceError
+from madi.errors import (
+    AssemblyError,
+    EngineError,
+    FileError,
+    InputError,
+    MadiError,
+    MadiWarning,
+    ModelError,
+    RunError,
+    TraceError,
+)
 from madi.kernel import (
     acos,
     asin,
@@ -33,11 +43,13 @@ __version__ = "0.1.0"
 _LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
          "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
          "simulate_many": "madi.batch", "compare": "madi.comparison",
-         "linearize": "madi.linearization", "statics": "madi.equilibrium"}  # fmt: skip
+         "load": "madi.schema.read", "table": "madi.signals.table", "linearize": "madi.linearization",
+         "statics": "madi.equilibrium"}  # fmt: skip
 
 __all__ = [
     "AssemblyError",
     "EngineError",
+    "FileError",
     "InputError",
     "MadiError",
     "MadiWarning",
@@ -65,6 +77,7 @@ __all__ = [
     "flat",
     "floor",
     "linearize",
+    "load",
     "load_run",
     "log",
     "read_tir",
@@ -75,6 +88,7 @@ __all__ = [
     "sinh",
     "sqrt",
     "statics",
+    "table",
     "tan",
     "tanh",
     "vehicle",

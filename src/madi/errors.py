@@ -42,6 +42,10 @@ class InputError(MadiError, ValueError):
     """A call's argument is wrong: its name, what was given, what is accepted."""
 
 
+class FileError(MadiError):
+    """A file is wrong: which file, which line, which path in the document, and the cure."""
+
+
 class EngineError(MadiError):
     """The engine asked for cannot serve this model or this machine."""
 

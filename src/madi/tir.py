@@ -121,6 +121,19 @@ def read_tir(path: str | Path) -> Tir:
     return parse_tir(read_small(path, "tire property file"), str(path))
 
 
+def judged(name: str, version: float, values: dict[str, float], side: str = "") -> Tir:
+    """A tire from numbers in SI units, if they can be a tire's."""
+    if version not in (5.2, 6.1, 6.2):
+        raise InputError(f"tire {name!r}: version {version!r} is none of 5.2, 6.1, 6.2")
+    missing = [key for key in NEEDED if key not in values]
+    if missing:
+        raise InputError(f"tire {name!r}: {', '.join(missing)} missing; a Magic Formula tire needs them")
+    tir = Tir(name, version, dict(values), side)
+    _judge(tir.values, {}, f"tire {name!r}")
+    _judge_slopes(tir, {}, f"tire {name!r}")
+    return tir
+
+
 def parse_tir(text: str, name: str = "tire") -> Tir:
     """The same from text."""
     words, values, lines = _entries(text, name)

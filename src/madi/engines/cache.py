@@ -29,6 +29,8 @@ NOT_COMPILED = (
     "model",
     "papers",
     "results",
+    "schema",
+    "view",
     "vehicle",
     "verify",
     "__init__.py",

@@ -27,6 +27,7 @@ class Shape:
     function: Function
     length: float
     root: float = 0.0
+    recipe: Any = None  # how a file says it: (family, number, options), or an expression of x
 
     def __call__(self, x: Any, order: int = 0) -> Any:
         """The derivative of that order at x: a number, or an array for an array."""
@@ -43,7 +44,7 @@ def _basis(b: float, x: np.ndarray, order: int, length: float) -> np.ndarray:
     ])  # fmt: skip
 
 
-def _shape(name: str, length: float, root: float, conditions: Callable[[float], np.ndarray]) -> Shape:
+def _shape(name: str, length: float, root: float, conditions: Callable[[float], np.ndarray], recipe: Any) -> Shape:
     """The shape whose coefficients the boundary conditions (four rows) leave free."""
     b = root / length
     coefficients = np.linalg.svd(_balanced(conditions(b)))[2][-1]
@@ -51,7 +52,8 @@ def _shape(name: str, length: float, root: float, conditions: Callable[[float], 
     values = coefficients @ _basis(b, probe, 0, length)
     tip = values[-1] if abs(values[-1]) > 0.3 * np.max(np.abs(values)) else values[np.argmax(np.abs(values))]
     coefficients = coefficients / tip
-    return Shape(name, lambda x, order: np.tensordot(coefficients, _basis(b, x, order, length), 1), length, root)
+    return Shape(name, lambda x, order: np.tensordot(coefficients, _basis(b, x, order, length), 1), length, root,
+                 recipe)  # fmt: skip
 
 
 def _balanced(rows: np.ndarray) -> np.ndarray:
@@ -76,9 +78,15 @@ def _roots(conditions: Callable[[float], np.ndarray], length: float, count: int)
     raise InputError(f"only {len(found)} of {count} mode shapes were found")
 
 
-def _family(name: str, length: float, count: int, conditions: Callable[[float], np.ndarray]) -> list[Shape]:
+def _family(
+    name: str, length: float, count: int, conditions: Callable[[float], np.ndarray], kind: str = "", **options: float
+) -> list[Shape]:
     _check(length, count)
-    return [_shape(f"{name} {k + 1}", length, root, conditions) for k, root in enumerate(_roots(conditions, length, count))]
+    kind = kind or name.replace("-", "_")
+    return [
+        _shape(f"{name} {k}", length, root, conditions, (kind, k, {"count": count, **options}))
+        for k, root in enumerate(_roots(conditions, length, count), start=1)
+    ]
 
 
 def _check(length: float, count: int) -> None:
@@ -109,7 +117,8 @@ def pinned_pinned(length: float, count: int = 2) -> list[Shape]:
 
     def shape(k: int) -> Shape:
         b = k * np.pi / length
-        return Shape(f"pinned-pinned {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, k * np.pi)
+        return Shape(f"pinned-pinned {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, k * np.pi,
+                     ("pinned_pinned", k, {"count": count}))  # fmt: skip
 
     return [shape(k) for k in range(1, count + 1)]
 
@@ -120,7 +129,8 @@ def clamped_rod(length: float, count: int = 1) -> list[Shape]:
 
     def shape(k: int) -> Shape:
         b = (k - 0.5) * np.pi / length
-        return Shape(f"clamped rod {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, b * length)
+        return Shape(f"clamped rod {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, b * length,
+                     ("clamped_rod", k, {"count": count}))  # fmt: skip
 
     return [shape(k) for k in range(1, count + 1)]
 
@@ -143,7 +153,8 @@ def clamped_tip(length: float, mass_ratio: float, inertia_ratio: float = 0.0, co
             *start, curve - inertia_ratio * length**3 * b**4 * slope, shear + mass_ratio * length * b**4 * value,
         ])  # fmt: skip
 
-    return _family("clamped with a tip body", length, count, conditions)
+    ratios = {"mass_ratio": float(mass_ratio), "inertia_ratio": float(inertia_ratio)}
+    return _family("clamped with a tip body", length, count, conditions, "clamped_tip", **ratios)
 
 
 def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
@@ -160,7 +171,7 @@ def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
         polynomial = np.poly1d([1.0] + [0.0] * start) * inner(np.poly1d([2.0, -1.0]))
         derivatives = [polynomial.deriv(order) if order else polynomial for order in range(4)]
         return Shape(f"polynomial {start + k}", lambda x, order: derivatives[order](x / length) / length**order,
-                     length)  # fmt: skip
+                     length, recipe=("polynomials", k + 1, {"count": count, "start": start}))  # fmt: skip
 
     return [shape(k) for k in range(count)]
 
@@ -188,4 +199,4 @@ def user(function: Callable[[Any], Any], length: float, name: str = "user") -> S
 
     if not np.isfinite(evaluate(np.linspace(0, length, 9), 2)).all():
         raise InputError(f"shape {name!r}: its curvature is not finite along the beam")
-    return Shape(name, evaluate, length)
+    return Shape(name, evaluate, length, recipe=function)

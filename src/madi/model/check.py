@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,9 @@ def check(model: Model) -> list[Finding]:
             tree = spanning_tree(lowered)
             findings.extend(_massless(lowered, tree))
             findings.extend(_on_cut_joints(lowered, tree))
-    return findings
+    return [
+        replace(f, element=f"{f.element} ({model.places[f.element]})") if f.element in model.places else f for f in findings
+    ]
 
 
 def _known_bodies(model: Model) -> set[str]:

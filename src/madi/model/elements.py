@@ -3,7 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError, finite_numbers, positive_number
+
+VISUAL_SIZES = {"box": 3, "sphere": 1, "cylinder": 2}  # how many numbers tell their size
+
+
+@dataclass(eq=False)
+class Visual:
+    """What a body looks like, in its frame: a box, a sphere, a cylinder (along z), or a mesh file. No mechanics."""
+
+    kind: str
+    size: Any = None
+    position: Any = (0.0, 0.0, 0.0)
+    orientation: Any = None
+    color: str | None = None
+    file: Any = None
+    scale: Any = 1.0
+
+    def check(self, where: str) -> None:
+        """What is wrong is told at once: nothing later looks at it."""
+        if self.kind not in (*VISUAL_SIZES, "mesh"):
+            raise InputError(f"{where}: {self.kind!r}; choose one of {', '.join((*VISUAL_SIZES, 'mesh'))}")
+        if self.kind == "mesh":
+            if not isinstance(self.file, str | Path) or Path(self.file).suffix.lower() not in (".stl", ".obj"):
+                raise InputError(f"{where}: a mesh needs a file, .stl or .obj, not {self.file!r}")
+            positive_number(self.scale, f"{where}: scale")
+            return
+        count = VISUAL_SIZES[self.kind]
+        size = finite_numbers(np.atleast_1d(np.asarray(self.size, dtype=object)), count)
+        if size is None or np.any(size <= 0):
+            raise InputError(f"{where}: a {self.kind} needs size: {count} number(s) > 0, not {self.size!r}")
+        if finite_numbers(self.position, 3) is None:
+            raise InputError(f"{where}: position {self.position!r} is not three finite numbers")
 
 
 @dataclass(eq=False)
@@ -23,6 +59,8 @@ class Body:
     flexible: Any = None
     q0: Any = None
     v0: Any = None
+    drawn: Any = None  # of a beam: start, end, y_axis as given
+    visuals: list[Visual] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"Body({self.name!r})"

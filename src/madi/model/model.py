@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import Finding, InputError
+from madi.errors import Finding, InputError, positive_number
 from madi.flexible import Beam, Nodes, Section
 from madi.joints import KINDS
-from madi.model.elements import Body, Constraint, Drive, Force, Joint
+from madi.model.elements import Body, Constraint, Drive, Force, Joint, Visual
 from madi.road import Road
 from madi.tir import Tir, read_tir
 
 if TYPE_CHECKING:
+    from madi.results.run import Run
     from madi.system import System
 
 Vector = Any
@@ -46,6 +47,9 @@ class Model:
         self.drives: list[Drive] = []
         self.constraints: list[Constraint] = []
         self.adjustables: list[str] = []
+        self.description = ""
+        self.run: dict[str, Any] = {}  # how it is run where nothing else is said: duration, step, method, ...
+        self.places: dict[str, str] = {}  # where its elements stand in the file they were read from
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.forces)} forces>"
@@ -109,7 +113,7 @@ class Model:
         flexible = Beam(
             name, length, section, E, rho, G, given, damping, proportional, stiffening, rotary, points or {}, strict
         )
-        body = Body(name, position=start, orientation=axes, flexible=flexible, q0=q0, v0=v0)
+        body = Body(name, position=start, orientation=axes, flexible=flexible, q0=q0, v0=v0, drawn=(start, end, y_axis))
         self.bodies.append(body)
         return body
 
@@ -141,6 +145,22 @@ class Model:
         body = Body(name, position=position, orientation=orientation, flexible=flexible, q0=q0, v0=v0)
         self.bodies.append(body)
         return body
+
+    def visual(
+        self, body: Any, kind: str, size: Any = None, position: Vector = (0.0, 0.0, 0.0), orientation: Any = None,
+        color: str | None = None, file: Any = None, scale: float = 1.0,
+    ) -> Visual:  # fmt: skip
+        """What a body (or m.ground) looks like, in its frame: "box" (size x, y, z), "sphere" (radius), "cylinder" (radius,
+        length; along z) or "mesh" (`file`: STL or OBJ, `scale`: its unit in metres). It has no part in the mechanics;
+        bodies without one are drawn from their joints."""
+        named = {one.name: one for one in [self.ground, *self.bodies]}
+        owner = body if isinstance(body, Body) else named.get(body)
+        if owner is None:
+            raise InputError(f"visual: there is no body {body!r}; bodies are: {', '.join(map(str, list(named)[:12]))}")
+        visual = Visual(kind, size, position, orientation, color, file, scale)
+        visual.check(f"visual of {owner.name!r}")
+        owner.visuals.append(visual)
+        return visual
 
     def _joint(self, kind: str, name: str, parent: Any, child: Any, **given: Any) -> Joint:
         joint = Joint(name, kind, parent, child, **given)
@@ -274,12 +294,13 @@ class Model:
         )  # fmt: skip
 
     def magic_tire(self, name: str, body: Any, at: Vector, axis: Vector, tir: Tir | str | Path, road: Road | None = None,
-                   relaxation: bool = False, side: str | None = None, pressure: float | None = None,
+                   relaxation: Any = False, side: str | None = None, pressure: float | None = None,
                    damping: float | None = None, low_speed: float | None = None, places: int = 1) -> Force:  # fmt: skip
         """A tire by Pacejka's Magic Formula, its numbers from a `.tir` file (a path, or what madi.read_tir gave): 5.2, 6.1,
         6.2. `at`: its centre; `axis`: what it spins about, to the left when it rolls forward. `relaxation`: slips lag behind
-        (two speeds more, of a body called NAME_lag). `side`: where it is mounted, "left" or "right"; a tire measured on the
-        other side is mirrored. `pressure` (Pa), `damping` (N s/m), `low_speed` (m/s): in place of the file's."""
+        (two speeds more, of a body called NAME_lag, or of the body named here). `side`: where it is mounted, "left" or
+        "right"; a tire measured on the other side is mirrored. `pressure` (Pa), `damping` (N s/m), `low_speed` (m/s): in
+        place of the file's."""
         tir = tir if isinstance(tir, Tir) else read_tir(tir)
         if side not in (None, "left", "right"):
             raise InputError(f"tire {name!r}: side={side!r}: write 'left' or 'right'")
@@ -288,7 +309,7 @@ class Model:
             from madi.forces.magic_formula import refuse_without_relaxation
 
             refuse_without_relaxation(tir)
-            kind, lag = "tire_magic_relaxed", self._lag(f"{name}_lag")
+            kind, lag = "tire_magic_relaxed", self._lag(f"{name}_lag") if relaxation is True else relaxation
         return self._force(
             kind, name, body, lag, at=(at,), axis=axis, radius=tir.radius, places=places,
             stiffness=tir["VERTICAL_STIFFNESS"] * tir.get("LCZ", 1.0),
@@ -390,6 +411,28 @@ class Model:
 
     # ---- what follows -----------------------------------------------------------------------------------------------
 
+    def save(self, path: Any) -> Path:
+        """Write the model as a file (YAML) that `madi.load` reads back exactly. Functions are written as expressions."""
+        from madi.schema.write import save
+
+        return save(self, path)
+
+    def simulate(self, duration: float | None = None, **options: Any) -> Run:
+        """`madi.simulate` with what `self.run` (a file's `run:`) says, and `options` over it."""
+        from madi.pipeline import simulate
+
+        given = {**self.run, **options}
+        if duration is not None:
+            given["duration"] = duration
+        if "duration" not in given:
+            raise InputError(
+                f"model {self.name!r}: how long? Give m.simulate(10.0), or `run: {{duration: 10 s}}` in its file"
+            )
+        span, every = given.pop("duration"), given.pop("every", None)
+        if every is not None and given.get("times") is None:
+            given["times"] = output_times(span, every)
+        return simulate(self, span, **given)
+
     def check(self) -> list[Finding]:
         """All defects of the model; empty when it can be built."""
         from madi.errors import ModelError
@@ -406,6 +449,15 @@ class Model:
         from madi.system import System
 
         return System(self, frame=frame)
+
+
+def output_times(duration: float, every: float) -> np.ndarray:
+    """From 0 to `duration`, `every` so many seconds, and the end."""
+    count = positive_number(duration, "duration") / positive_number(every, "every")
+    if count > 1e7:
+        raise InputError(f"every={every!r}: that would be {count:.0f} outputs")
+    times = every * np.arange(int(count * (1 + 1e-12)) + 1)
+    return times if times[-1] > duration * (1 - 1e-12) else np.append(times, duration)
 
 
 def _beam_axes(start: Any, end: Any, y_axis: Any) -> tuple[Any, float]:

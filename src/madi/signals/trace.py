@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from madi import kernel
-from madi.errors import Finding
+from madi.errors import Finding, InputError
 from madi.signals.callback import Callback
 from madi.signals.tape import OPS
 
@@ -57,6 +57,8 @@ class Signals:
 
 def arguments(function: Callable[..., Any]) -> int:
     """How many arguments the function needs: 1 for f(t), 3 for f(t, q, v), -1 for anything else."""
+    if hasattr(function, "of_state"):
+        return 3 if function.of_state else 1
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -129,15 +131,24 @@ def add_drive(signals: Signals, where: str, function: Callable[[Any], Any]) -> i
     return first
 
 
-def add_function(signals: Signals, where: str, value: Any, outputs: int, q0: np.ndarray, v0: np.ndarray) -> int:
+def add_function(
+    signals: Signals, where: str, value: Any, outputs: int, q0: np.ndarray, v0: np.ndarray,
+    names: tuple[list[str], list[str]] = ([], []),
+) -> int:  # fmt: skip
     """Signals of a force: constants, a traced function, or a callback where a function cannot be traced.
 
-    A callback is tried once, at the start, so that a mistake in it is told before any run.
+    A callback is tried once, at the start, so that a mistake in it is told before any run. `names`: of q and v.
     """
     first = signals.reserve(outputs)
     if not callable(value):
         signals.constant(first, value)
         return first
+    if hasattr(value, "bind"):  # from a file: it names coordinates
+        try:
+            value = value.bind(*names)
+        except InputError as error:
+            signals.findings.append(Finding(where, str(error), "Names are those of s.coordinates and s.speeds"))
+            return first
     count = arguments(value)
     if count < 0:
         signals.findings.append(

@@ -167,7 +167,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     scheme = pattern({**ints, **columns, **rows}, np.ones(len(loops.rows), dtype=bool))
     start_q = np.array(q0, dtype=float)
     start_v = np.where(columns["drive"] == -2, 0.0, np.array(v0, dtype=float))  # what is locked does not move
-    forces, parameters = _forces(model, number, frames, reals, speeds, signals, start_q, start_v)
+    forces, parameters = _forces(model, number, frames, reals, (coordinates, speeds), signals, start_q, start_v)
     sizes = {
         "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(bases), "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
@@ -276,10 +276,10 @@ def _columns(
 
 
 def _forces(
-    model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray], speeds: list[str],
-    signals: Signals, q0: np.ndarray, v0: np.ndarray,
+    model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray],
+    names: tuple[list[str], list[str]], signals: Signals, q0: np.ndarray, v0: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
-    names = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call"]
+    columns = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call"]
     table = np.full((len(model.forces), 6), -1, dtype=np.int64)
     table[:, 5] = 0
     parameters: list[float] = []
@@ -287,7 +287,7 @@ def _forces(
         kind = FORCES[force.kind]
         table[e, 0], table[e, 3] = kind.code, len(parameters)
         if kind.ends == 0:
-            table[e, 1] = speeds.index(str(joint_name(force.a)))
+            table[e, 1] = names[1].index(str(joint_name(force.a)))
         else:
             table[e, 1] = number[body_name(force.a)]
             if kind.ends == 2:
@@ -295,8 +295,8 @@ def _forces(
         parameters += _parameters(force, table[e], frames, reals)
         if kind.signals:
             where = f"force {force.name!r}"
-            table[e, 4] = add_function(signals, where, force.value, kind.signals, q0, v0)
-    return {name: table[:, k] for k, name in enumerate(names)}, parameters
+            table[e, 4] = add_function(signals, where, force.value, kind.signals, q0, v0, names)
+    return {name: table[:, k] for k, name in enumerate(columns)}, parameters
 
 
 def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[str, np.ndarray]) -> list[float]:

@@ -1,0 +1,273 @@
+"""From a model file to a Model."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from madi.errors import FileError, InputError
+from madi.model.elements import Visual
+from madi.model.model import Model
+from madi.schema.document import Node, Place, parse_document, read_document
+from madi.schema.expression import RESERVED, Functions, Scope
+from madi.schema.fields import Context, Flag, Number, Table, Text, Vector, fields, inside
+from madi.schema.kinds import DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, kind
+from madi.schema.parts import RoadType
+from madi.signals.table import table
+
+DEEPEST = 8  # files within files
+MOST_FILES = 100
+SINGULAR = {"bodies": "body", "joints": "joint", "constraints": "constraint", "forces": "force"}
+
+
+def load(path: str | Path) -> Model:
+    """Read a model file (YAML). Errors (madi.FileError) name file, line, path in the document and the cure."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"load: give a path, not {type(path).__name__}")
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"{file}: is a folder; name a file in it")
+    return _Reader(file.parent).model(read_document(file), file.stem, [file.resolve()] if file.exists() else [])
+
+
+def loads(text: str, name: str = "text", folder: Path | None = None) -> Model:
+    """Read a model from text; files it names are taken from `folder`, if one is given."""
+    return _Reader(folder).model(parse_document(text, name), Path(name).stem, [])
+
+
+@dataclass
+class _Reader:
+    folder: Path | None
+    files: int = 0
+    references: list[tuple[str, str, Node]] = field(default_factory=list)  # group, name, where it is asked for
+
+    def model(self, top: Node, stem: str, chain: list[Path]) -> Model:
+        """The model of a document."""
+        entries = self._entries(top)
+        name = Text().read(entries["model"], Context(Scope({}, {}, {}))) if "model" in entries else stem
+        model = Model(name)
+        context = self._take(model, top, Scope({}, {}, {}), {}, "", chain)
+        if "description" in entries:
+            model.description = Text().read(entries["description"], context)
+        if "gravity" in entries:
+            model.gravity = Vector("m/s2").read(entries["gravity"], context)
+        if "adjustable" in entries:
+            model.adjustable(*(Text().read(part, context) for part in entries["adjustable"].parts("adjustable")))
+        if "run" in entries:
+            model.run = fields(entries["run"], {name: entry[0] for name, entry in RUN.items()}, context)
+        self._check_references(model)
+        return model
+
+    def _entries(self, top: Node) -> dict[str, Node]:
+        entries = top.entries("a model file's parts")
+        if not entries:
+            raise top.error("the file is empty; `madi new four-bar` writes an example")
+        for name, part in entries.items():
+            if name not in TOP:
+                near = difflib.get_close_matches(name, list(TOP), 1, 0.5)
+                cure = f"did you mean {near[0]}?" if near else f"there are: {', '.join(TOP)}"
+                raise part.error(f"there is no part {name!r} of a model file; {cure}")
+        if "madi" in entries and (entries["madi"].kind != "number" or float(entries["madi"].value) != VERSION):
+            raise entries["madi"].error(f"this madi reads format {VERSION}, not {entries['madi'].tell()}")
+        return entries
+
+    # ---- one file -----------------------------------------------------------------------------------------------------
+
+    def _take(
+        self, model: Model, top: Node, outer: Scope, given: dict[str, tuple[float, Any]], prefix: str, chain: list[Path],
+        folder: Path | None = None,
+    ) -> Context:  # fmt: skip
+        """Add a file's elements to the model; `given`: parameters that an include sets."""
+        entries = self._entries(top)
+        scope = Scope(dict(outer.values), dict(outer.dimensions), dict(outer.tables))
+        context = Context(scope, self.folder, dict(), self._renamer(entries, prefix))
+        self._parameters(entries, scope, given)
+        self._tables(entries, context)
+        for part in self._listed(entries.get("include")):
+            self._include(model, part, context, chain)
+        for name, part in entries["roads"].entries("roads").items() if "roads" in entries else ():
+            context.roads[name] = RoadType().read(part, context)
+        for group in GROUPS:
+            for name, part in entries[group].entries(group).items() if group in entries else ():
+                self._element(model, group, prefix + name, part, context)
+        for name, part in entries["drives"].entries("drives").items() if "drives" in entries else ():
+            self._drive(model, context.rename("joints", name), part, context)
+        return context
+
+    def _listed(self, node: Node | None) -> list[Node]:
+        if node is None or node.kind == "nothing":
+            return []
+        return node.value if isinstance(node.value, list) else [node]
+
+    def _renamer(self, entries: dict[str, Node], prefix: str) -> Callable[[str, str], str]:
+        """Names defined in this file get its prefix; others are those of the files around it."""
+        own = {group: set(entries[group].entries(group)) if group in entries else set() for group in GROUPS}
+
+        def rename(group: str, name: str) -> str:
+            base = name.split("@" if group == "bodies" else ".")[0]
+            return (
+                prefix + name if prefix and (base in own[group] or (group == "joints" and base in own["bodies"])) else name
+            )
+
+        return rename
+
+    def _parameters(self, entries: dict[str, Node], scope: Scope, given: dict[str, tuple[float, Any]]) -> None:
+        listed = entries["parameters"].entries("parameters") if "parameters" in entries else {}
+        for name, part in listed.items():
+            if not name.isidentifier() or not name.isascii() or name in RESERVED:
+                why = "has a meaning of its own (a unit, a function)" if name in RESERVED else "is no name"
+                raise part.error(f"a parameter cannot be called {name!r}: it {why}; use letters, digits and _")
+            if name in given:
+                scope.values[name], scope.dimensions[name] = given[name]
+                continue
+            try:
+                scope.values[name], scope.dimensions[name] = self._quantity(part, scope)
+            except InputError as error:
+                raise part.error(str(error)) from None
+
+    def _quantity(self, part: Node, scope: Scope) -> tuple[float, Any]:
+        if part.kind == "number":
+            return Context(scope).number(part, None), None
+        if part.kind != "text":
+            raise part.error(f"a parameter is a number or an expression, not {part.tell()}")
+        return scope.quantity(part.value)
+
+    def _tables(self, entries: dict[str, Node], context: Context) -> None:
+        for name, part in entries["tables"].entries("tables").items() if "tables" in entries else ():
+            if not name.isidentifier() or not name.isascii() or name in RESERVED:
+                raise part.error(f"a table cannot be called {name!r}; use letters, digits and _")
+            read = fields(part, {"points": Table(), "smooth": Flag()}, context, ("points",))
+            try:
+                context.scope.tables[name] = table(read["points"], read.get("smooth", True))
+            except InputError as error:
+                raise part.error(str(error)) from None
+
+    def _include(self, model: Model, node: Node, context: Context, chain: list[Path]) -> None:
+        prefix, given = "", {}
+        file = node
+        if isinstance(node.value, dict):
+            entries = node.entries("include")
+            unknown = [name for name in entries if name not in ("file", "prefix", "parameters")]
+            if unknown or "file" not in entries:
+                raise node.error("include takes file, prefix, parameters" + (f", not {unknown[0]!r}" if unknown else ""))
+            file = entries["file"]
+            prefix = Text().read(entries["prefix"], context) if "prefix" in entries else ""
+            if "parameters" in entries:
+                for name, part in entries["parameters"].entries("parameters").items():
+                    try:
+                        given[name] = self._quantity(part, context.scope)
+                    except InputError as error:
+                        raise part.error(str(error)) from None
+        path = context.file(file, "include")
+        self.files += 1
+        if path in chain:
+            raise file.error(f"{file.value!r} includes itself")
+        if len(chain) >= DEEPEST or self.files > MOST_FILES:
+            raise file.error("files include each other too deeply, or too many are included")
+        top = read_document(path, str((self.folder or Path()) / file.value))
+        listed = self._entries(top).get("parameters")
+        for name in given:
+            if listed is None or name not in listed.entries("parameters"):
+                raise node.error(f"{file.value!r} has no parameter {name!r} that could be set")
+        self._take(model, top, context.scope, given, prefix, [*chain, path])
+
+    # ---- elements -----------------------------------------------------------------------------------------------------
+
+    def _element(self, model: Model, group: str, name: str, node: Node, context: Context) -> None:
+        if not name.strip():
+            raise node.error("the name is empty")
+        entries = dict(node.entries(f"{group}.{name}"))
+        if group == "bodies" and name == "ground":
+            if set(entries) - {"visuals"}:
+                raise node.error("the ground has nothing but visuals")
+            model.ground.visuals += [_visual(part, context) for part in self._listed(entries.get("visuals"))]
+            return
+        if any(element.name == name for element in getattr(model, group)):
+            raise node.error(f"there is a {SINGULAR[group]} {name!r} already; give another name, or a prefix to the include")
+        word = entries.pop("type", None)
+        known = GROUPS[group]
+        if word is None and group != "bodies":
+            raise node.error(f"type is missing; one of {', '.join(known)}")
+        chosen = "body" if word is None else Text(tuple(known)).read(word, context)
+        what = kind(group, chosen)
+        visuals = entries.pop("visuals", None) if group == "bodies" else None
+        inner = _noting(context, self.references, node)
+        given = fields(Node(node.place, entries), what.types, inner, what.needed)
+        if chosen == "beam" and "modes" in given:
+            given["modes"] = _beam_shapes(given, node)
+        try:
+            element = getattr(model, chosen)(name, **given)
+        except InputError as error:
+            raise node.error(str(error)) from None
+        model.places[f"{SINGULAR[group]} {name!r}"] = f"{node.place.file}, line {node.place.line}"
+        for part in self._listed(visuals):
+            element.visuals.append(_visual(part, context))
+
+    def _drive(self, model: Model, name: str, node: Node, context: Context) -> None:
+        self.references.append(("joints", name, node))
+        model.places[f"drive of {name!r}"] = f"{node.place.file}, line {node.place.line}"
+        if node.kind == "text" and node.value == "locked":
+            model.lock(name)
+            return
+        value = DRIVE.read(node, context)
+        function = value if isinstance(value, Functions) else Functions([value], single=True)
+        if function.of_state:
+            raise node.error("a drive depends on t alone; q() and v() are for forces")
+        model.drive(name, function)
+
+    def _check_references(self, model: Model) -> None:
+        bodies = {"ground", *(body.name for body in model.bodies)}
+        joints = {joint.name for joint in model.joints}
+        for group, name, node in self.references:
+            known = bodies if group == "bodies" else joints | bodies
+            base = name.split("@" if group == "bodies" else ".")[0]
+            if base not in known and name not in known:
+                word = SINGULAR[group]
+                near = difflib.get_close_matches(name, sorted(bodies if group == "bodies" else joints), 1, 0.4)
+                cure = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(joints)[:12]) or 'none'}"
+                raise node.error(f"there is no {word} {name!r}; {cure}")
+
+
+def _noting(context: Context, references: list[tuple[str, str, Node]], node: Node) -> Context:
+    """The same context, but names that are asked for are noted with their place."""
+
+    def rename(group: str, name: str) -> str:
+        found = context.rename(group, name)
+        references.append((group, found, node))
+        return found
+
+    return Context(context.scope, context.folder, context.roads, rename)
+
+
+def _beam_shapes(given: dict[str, Any], node: Node) -> dict[str, Any]:
+    """Recipes of shapes, now that the length is known."""
+    from madi.model.model import _beam_axes
+
+    _, length = _beam_axes(given["start"], given["end"], None)
+    if not length > 0:
+        raise node.error("the beam's start and end are one point")
+    return {
+        family: [shape for make in listed for shape in make(length)] if isinstance(listed, list) else listed
+        for family, listed in given["modes"].items()
+    }
+
+
+def _visual(node: Node, context: Context) -> Visual:
+    given = fields(node, {name: entry[0] for name, entry in VISUAL.items()}, context, ("type",))
+    chosen = given.pop("type")
+    if chosen == "mesh":
+        if "file" not in given:
+            raise node.error("a mesh needs a file: an STL or OBJ beside the model")
+        given["file"] = str(inside(context.folder, node.value["file"]))
+    visual = Visual(chosen, **given)
+    try:
+        visual.check("visual")
+    except InputError as error:
+        raise node.error(str(error)) from None
+    return visual
+
+
+__all__ = ["FileError", "Number", "Place", "load", "loads"]

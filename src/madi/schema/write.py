@@ -1,0 +1,285 @@
+"""From a Model to a model file: everything it has, numbers in SI units to the last bit."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import InputError
+from madi.model.elements import Body, Constraint, Force, Joint, body_name, joint_name
+from madi.road import Road
+from madi.schema.fields import Function, Type, plain
+from madi.schema.kinds import GROUPS, RUN, VERSION, VISUAL, Kind, kind
+from madi.schema.parts import RoadType, recipes
+from madi.schema.text import function_text
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+LAWS = {"tire": "linear", "tire_fiala": "fiala", "tire_brush": "brush"}
+WIDTH = 124
+
+
+def document(model: Model, folder: Path | None = None) -> dict[str, Any]:
+    """The file's content as plain data; `folder`: where it will be, for the names of meshes."""
+    names: tuple[Sequence[str], Sequence[str]] | None = None
+    if any(_of_state(force.value) for force in model.forces):
+        system = model.build()
+        names = system.coordinates, system.speeds
+    roads = _roads(model)
+    found: dict[str, Any] = {"madi": VERSION, "model": model.name}
+    if model.description:
+        found["description"] = model.description
+    found["gravity"] = plain(np.asarray(model.gravity).tolist())
+    if roads:
+        found["roads"] = {name: RoadType().write(road) for name, road in roads.items()}
+    for group in GROUPS:
+        listed = getattr(model, group)
+        doubled = {element.name for element in listed if sum(other.name == element.name for other in listed) > 1}
+        if doubled:
+            raise InputError(f"{group}: the name {sorted(map(str, doubled))[0]!r} is used twice; give each its own")
+        entries = {str(element.name): _element(element, group, roads, names, folder) for element in listed}
+        if group == "bodies" and model.ground.visuals:
+            entries = {"ground": {"visuals": [_visual(one, folder) for one in model.ground.visuals]}, **entries}
+        if entries:
+            found[group] = entries
+    if model.drives:
+        found["drives"] = {
+            drive.coordinate: "locked" if drive.function is None
+            else function_text(drive.function, 1, (), (), f"drive of {drive.coordinate!r}")[0]
+            for drive in model.drives
+        }  # fmt: skip
+    if model.adjustables:
+        found["adjustable"] = list(model.adjustables)
+    if model.run:
+        unknown = [name for name in model.run if name not in RUN]
+        if unknown:
+            raise InputError(f"run: there is no option {unknown[0]!r}; there are: {', '.join(RUN)}")
+        found["run"] = {name: RUN[name][0].write(value) for name, value in model.run.items() if value is not None}
+    return found
+
+
+def _of_state(value: Any) -> bool:
+    from madi.signals.trace import arguments
+
+    return callable(value) and arguments(value) == 3
+
+
+def _roads(model: Model) -> dict[str, Road]:
+    """The roads in use, each named once."""
+    different: list[Road] = []
+    for force in model.forces:
+        road = force.parameters.get("road")
+        if isinstance(road, Road) and road != Road() and road not in different:
+            different.append(road)
+    return {"road" if len(different) == 1 else f"road{k}": road for k, road in enumerate(different, 1)}
+
+
+def _element(element: Any, group: str, roads: dict[str, Road], names: Any, folder: Path | None) -> dict[str, Any]:
+    read: dict[str, Callable[[Any], tuple[Kind, dict[str, Any]]]] = {
+        "bodies": _body, "joints": _joint, "forces": _force, "constraints": _constraint,
+    }  # fmt: skip
+    what, values = read[group](element)
+    found: dict[str, Any] = {} if what.name == "body" else {"type": what.name}
+    for name, of in what.types.items():
+        value = values.get(name)
+        if value is None or (name in what.defaults and _same(value, what.defaults[name])):
+            continue
+        found[name] = _value(of, value, f"{what.name} {element.name!r}", name, roads, names)
+    for name in what.needed:
+        if name not in found:
+            raise InputError(f"{what.name} {element.name!r}: {name} is missing")
+    if getattr(element, "visuals", None):
+        found["visuals"] = [_visual(one, folder) for one in element.visuals]
+    return found
+
+
+def _value(of: Type, value: Any, where: str, name: str, roads: dict[str, Road], names: Any) -> Any:
+    try:
+        if isinstance(of, Function) and callable(value):
+            coordinates, speeds = names or ((), ())
+            found = function_text(value, of.count, coordinates, speeds, where)
+            return found[0] if of.count == 1 else found
+        if isinstance(value, Road):
+            return next(known for known, road in roads.items() if road == value)
+        return of.write(value)
+    except InputError as error:
+        told = str(error)
+        raise InputError(told if told.startswith(where) else f"{where}, {name}: {told}") from None
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise InputError(f"{where}: {name}={value!r} cannot be written; correct it first (m.check() tells)") from None
+
+
+def _same(value: Any, default: Any) -> bool:
+    if isinstance(value, np.ndarray | list | tuple) and isinstance(default, list | tuple):
+        return np.shape(value) == np.shape(default) and bool(np.all(np.asarray(value, dtype=object) == np.asarray(default)))
+    if isinstance(value, Road):
+        return default is None and value == Road()
+    if value is None or default is None:
+        return value is default
+    return bool(np.isscalar(value) and value == default)
+
+
+def _body(body: Body) -> tuple[Kind, dict[str, Any]]:
+    flexible = body.flexible
+    if flexible is None:
+        return kind("bodies", "body"), vars(body)
+    values = {**vars(flexible), "q0": body.q0, "v0": body.v0}
+    if body.drawn is None:
+        return kind("bodies", "flexible_body"), {**values, "position": body.position, "orientation": body.orientation}
+    start, end, y_axis = body.drawn
+    modes = {family: recipes(given, flexible.length) for family, given in flexible.modes.items()}
+    return kind("bodies", "beam"), {**values, "start": start, "end": end, "y_axis": y_axis, "modes": modes}
+
+
+def _joint(joint: Joint) -> tuple[Kind, dict[str, Any]]:
+    values = {**vars(joint), "axis": joint.axes[0] if joint.axes else None}
+    if joint.kind == "modal":
+        raise InputError(f"joint {joint.name!r} is madi's own and cannot be written")
+    return kind("joints", joint.kind), values
+
+
+def _force(force: Force) -> tuple[Kind, dict[str, Any]]:
+    name = "tire" if force.kind in LAWS else "magic_tire" if force.kind.startswith("tire_magic") else force.kind
+    what = kind("forces", name)
+    values = {**force.parameters, "value": force.value, "law": LAWS.get(force.kind)}
+    values |= {"a": force.a, "b": force.b, "body": force.a, "joint": joint_name(force.a)}
+    if force.at:
+        values["at"] = force.at if what.types["at"].words.startswith("two") else force.at[0]
+    if name == "magic_tire":
+        side = force.parameters["tir"].side
+        values["relaxation"] = False if force.b is None else body_name(force.b)
+        values["side"] = {"left": "right", "right": "left"}[side] if force.parameters["mirrored"] else None
+    return what, values
+
+
+def _constraint(c: Constraint) -> tuple[Kind, dict[str, Any]]:
+    values = {**c.parameters, "a": c.a, "b": c.b, "axis": c.axis, "normal": c.axis}
+    name = c.kind
+    if "radii" in c.parameters:
+        name, values["internal"] = "gear", c.parameters["ratio"] > 0
+    elif name == "distance":
+        values["at"] = c.at
+    elif name != "coupler":
+        values["at"], values["point"] = c.at
+    for end in ("a", "b") if name in ("coupler", "gear") else ():
+        values[end] = joint_name(values[end])
+    return kind("constraints", name), values
+
+
+def _visual(visual: Any, folder: Path | None) -> dict[str, Any]:
+    values = {**vars(visual), "type": visual.kind}
+    if visual.file is not None and folder is not None:
+        file = Path(visual.file).resolve()
+        if not file.is_relative_to(folder.resolve()):
+            raise InputError(f"the mesh {visual.file} is not in the folder of the model file; copy it there")
+        values["file"] = file.relative_to(folder.resolve()).as_posix()
+    defaults = {"position": (0.0, 0.0, 0.0), "scale": 1.0}
+    return {
+        name: of.write(values[name]) for name, (of, _) in VISUAL.items()
+        if values.get(name) is not None and not (name in defaults and _same(values[name], defaults[name]))
+    }  # fmt: skip
+
+
+# ---- YAML ----------------------------------------------------------------------------------------------------------
+
+
+def to_yaml(data: dict[str, Any]) -> str:
+    """Readable YAML: one element a line where it fits."""
+    lines: list[str] = []
+    for name, value in data.items():
+        if lines and isinstance(value, dict):
+            lines.append("")
+        lines += _block(name, value, 0)
+    return "\n".join(lines) + "\n"
+
+
+def _block(name: str, value: Any, depth: int) -> list[str]:
+    indent = "  " * depth
+    flat = _flow(value)
+    line = f"{indent}{_scalar(str(name))}: {flat}"
+    if len(line) <= WIDTH and not (depth == 0 and isinstance(value, dict)):
+        return [line]
+    if isinstance(value, dict) and value:
+        return [
+            f"{indent}{_scalar(str(name))}:",
+            *(line for key, part in value.items() for line in _block(key, part, depth + 1)),
+        ]
+    if isinstance(value, list) and value:
+        return [
+            f"{indent}{_scalar(str(name))}:",
+            *(line for part in value for line in _wrapped(_flow(part), indent + "  - ")),
+        ]
+    return [line]
+
+
+def _wrapped(text: str, lead: str) -> list[str]:
+    """A flow text broken at commas: YAML goes on in lines that are indented deeper. Texts in quotes are not broken."""
+    if len(lead) + len(text) <= 4 * WIDTH or '"' in text:
+        return [lead + text]
+    lines, line = [], lead
+    for part in re.split(r"(?<=, )", text):
+        if len(line) + len(part) > WIDTH and line.strip("- "):
+            lines.append(line.rstrip())
+            line = " " * (len(lead) + 2)
+        line += part
+    return [*lines, line.rstrip()]
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_flow(part) for part in value) + "]"
+    return _scalar(value)
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]*(?: [A-Za-z0-9_.@-]+)*\Z")
+_TAKEN = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        if not math.isfinite(value):
+            raise InputError(f"{value!r} cannot be written to a file; correct it first (m.check() tells)")
+        if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and str(value) != "-0.0":
+            return repr(int(value))
+        return repr(value)
+    if _PLAIN.match(value) and value.lower() not in _TAKEN:
+        return str(value)
+    escaped = "".join(
+        c if c.isprintable() and c not in '"\\' else {'"': '\\"', "\\": "\\\\", "\n": "\\n"}.get(c, f"\\U{ord(c):08x}")
+        for c in value
+    )
+    return f'"{escaped}"'
+
+
+def save(model: Model, path: str | os.PathLike[str]) -> Path:
+    """Write a model file; it appears under its name only when it is whole."""
+    target = Path(path)
+    text = to_yaml(document(model, target.parent))
+    if not target.parent.is_dir() or target.is_dir():
+        raise InputError(f"{target}: cannot be written; its folder must exist, and it must not be one itself")
+    handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, target)
+    finally:
+        if os.path.exists(name):
+            os.unlink(name)
+    return target

@@ -1,0 +1,56 @@
+"""A function by points: straight or smooth between them, constant beyond the ends. For drives, forces and files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError, finite_numbers
+from madi.kernel import where
+
+MOST = 2000
+
+
+class Table:
+    """Piecewise polynomials in all three lives."""
+
+    def __init__(self, x: np.ndarray, coefficients: np.ndarray, last: float):
+        self.x, self.coefficients, self.last = x, coefficients, last
+
+    def __repr__(self) -> str:
+        return f"<table of {len(self.x)} points from {self.x[0]:g} to {self.x[-1]:g}>"
+
+    def __call__(self, t: Any) -> Any:
+        """The value at t: a number, or a symbol."""
+        value: Any = self.last
+        for k in range(len(self.x) - 2, -1, -1):
+            d = t - float(self.x[k])
+            piece = float(self.coefficients[0, k])
+            for c in self.coefficients[1:, k]:
+                piece = piece * d + float(c)
+            value = where(t < float(self.x[k + 1]), piece, value)
+        return where(t < float(self.x[0]), float(self.coefficients[-1, 0]), value)
+
+
+def table(points: Any, smooth: bool = True) -> Table:
+    """A function through points (x, y), x increasing. `smooth`: a cubic spline that starts and ends level, with continuous
+    curvature between: what a drive needs; else straight lines. Constant before the first and after the last point.
+
+    >>> import madi
+    >>> lift = madi.table([(0, 0), (1, 0.2), (2, 0)])
+    >>> float(lift(1.0)), float(lift(5.0))
+    (0.2, 0.0)
+    """
+    given = finite_numbers(points)
+    if given is None or given.ndim != 2 or given.shape[1] != 2 or not 2 <= len(given) <= MOST:
+        raise InputError(f"table: give 2 to {MOST} points (x, y), finite numbers")
+    x, y = given[:, 0], given[:, 1]
+    if np.any(np.diff(x) <= 0):
+        k = int(np.argmax(np.diff(x) <= 0))
+        raise InputError(f"table: x must increase; {x[k]:g} is followed by {x[k + 1]:g}")
+    if smooth:
+        from scipy.interpolate import CubicSpline
+
+        return Table(x, np.asarray(CubicSpline(x, y, bc_type="clamped").c), float(y[-1]))
+    return Table(x, np.stack([np.diff(y) / np.diff(x), y[:-1]]), float(y[-1]))
