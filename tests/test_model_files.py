@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
@@ -386,7 +387,6 @@ def plain_data(node):
 
 
 def test_the_json_schema_takes_what_the_reader_takes_and_no_more():
-    jsonschema = pytest.importorskip("jsonschema")
     schema = json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     check = jsonschema.Draft202012Validator(schema)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,3 +25,24 @@ def read_small(path: Any, what: str) -> str:
         return file.read_bytes().decode("utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from None
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """A temporary name beside `target` to write to; it becomes `target` when all went well, and vanishes otherwise."""
+    if not target.parent.is_dir() or target.is_dir():
+        raise InputError(f"{target}: cannot be written; its folder must exist, and it must not be one itself")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix + ".part")
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written ({error.strerror})") from None
+    os.close(handle)
+    try:
+        yield Path(name)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)  # as any new file of the user's
+        os.replace(name, target)
+    finally:
+        if os.path.exists(name):
+            os.unlink(name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.checkpoint import Checkpoint, engine_of
 from madi.engines.entries import FORMULATIONS
 from madi.errors import InputError, MadiWarning, RunError
 from madi.integrate import METHODS
@@ -62,6 +63,9 @@ def simulate(
     v0: Any = None,
     history: bool = False,
     progress: bool | None = None,
+    checkpoint: Any = None,
+    checkpoint_every: float = 10.0,
+    resume: bool = False,
 ) -> Run:
     """Simulate a model for `duration` seconds.
 
@@ -84,10 +88,30 @@ def simulate(
     number (step_size, step_opening, step_violation, step_condition over step_time).
     `progress`: a bar on the terminal; default on long runs. `engine`: "auto" takes C made for this model where it is there
     or pays, else "jit"; results of the two differ in the last digits.
+    `checkpoint`: a file in which the run is kept every `checkpoint_every` seconds of computing; `resume`: go on from it if
+    it is there (else begin). A run that was cut and taken up again equals the whole run bit for bit. The file stays.
     A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
     """
     given = dict(locals())
-    return run_solver(prepare(given.pop("model"), given.pop("duration"), **given), given.pop("progress"))
+    kept = [given.pop(name) for name in ("checkpoint", "checkpoint_every", "resume")]
+    path = None if kept[0] is None else Path(kept[0])
+    if path is not None and resume and engine == "auto":
+        given["engine"] = engine_of(path) or engine
+    solver = prepare(given.pop("model"), given.pop("duration"), **given)
+    if path is not None:
+        keep(solver, path, positive(kept[1], "checkpoint_every"), bool(resume))
+    elif resume:
+        raise InputError("resume=True: from where? Give checkpoint=, the file the run was kept in")
+    return run_solver(solver, given.pop("progress"))
+
+
+def keep(solver: Solver | CartesianSolver, path: Path, every: float, resume: bool) -> None:
+    """Let a run be kept in a file, and take up what is there."""
+    if solver.method.outside is not None:
+        raise InputError(f"checkpoint: method={solver.method.name!r} keeps its memory outside madi; use dopri, abm or radau")
+    solver.checkpoint = Checkpoint(solver, path, every)
+    if resume:
+        solver.taken_up = solver.checkpoint.take_up(solver)
 
 
 def prepare(
@@ -162,6 +186,8 @@ def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None) -
     try:
         status = solver.run(progress)
     except KeyboardInterrupt as interrupt:
+        if solver.checkpoint is not None and solver.engine_name != "plain":  # machine code stops between steps
+            solver.checkpoint.write(solver)
         interrupt.run = solver.result()  # type: ignore[attr-defined]  # what was computed is not lost
         raise
     run = solver.result()

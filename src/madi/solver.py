@@ -36,6 +36,7 @@ from madi.observation import Observation
 from madi.system import System
 
 if TYPE_CHECKING:
+    from madi.checkpoint import Checkpoint
     from madi.results.run import Run
 
 
@@ -72,10 +73,17 @@ class Integration:
         self.wall = 0.0
         self.spoiled: float | None = None  # first output time that is not finite
         self.history: list[tuple[float, ...]] | None = None  # of every step, where it is asked for
+        self.checkpoint: Checkpoint | None = None  # where the run is kept while it goes on
+        self.engine_name, self.way, self.taken_up = "", "", False
 
     def loop_work(self) -> Any:
         """The scratch in which closing the loops leaves its remarks; None: there are no loops."""
         return None
+
+    def scratch(self) -> dict[str, np.ndarray]:
+        """Scratch that lives from step to step: what a checkpoint needs beside the integrator's own arrays."""
+        work = self.loop_work()
+        return {} if work is None else work._asdict()
 
     def options(
         self,
@@ -134,6 +142,9 @@ class Integration:
                 bar.show(float(self.state[TIME]))
                 if self.history is not None:
                     self._note(work)
+                if self.checkpoint is not None:
+                    self.checkpoint.note(self)
+                if self.history is not None:
                     continue
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
 
@@ -205,11 +216,12 @@ class Solver(Integration):
         nq, nv = system.nq, system.nv
         super().__init__(system, method, times, nq, nv)
         self.formulation, self.feedback = formulation, feedback
-        self.engine = system.engine(engine)
+        self.engine, self.engine_name = system.engine(engine), engine
         self.loops = loops if system.frozen.rows else ""
         self.entry = "null-space" if self.loops in WAYS else system.entry(formulation)
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         self.closer = system.engine("jit") if self.loops and engine == "compiled" else self.engine
+        self.way = f"{formulation} {self.loops}"
         if self.loops in WAYS:
             self.closer.make_dense()
         if self.loops:

@@ -99,9 +99,10 @@ class CartesianSolver(Integration):
         function, context = self.function("forward")
         close, close_context = self.function("close")
         space = self.space.arrays if self.engine_name == "plain" else self.space.table
-        self._set_clock()
-        self.made.work.tally[:] = 0.0
-        self.made.work.tally[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
+        if not self.taken_up:
+            self._set_clock()
+            self.made.work.tally[:] = 0.0
+            self.made.work.tally[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
         arguments = (function, context, close, close_context, self.made.work.tally, space, *self.memory())
         return self.integrate(self.loop(self.method.loop, LOOP), arguments, progress)
 

@@ -10,7 +10,8 @@ import numpy as np
 from madi.forces import BY_CODE
 from madi.integrate.record import HEAD
 from madi.loops.null_space import WAYS
-from madi.results.run import AXES, Run
+from madi.results.run import Run
+from madi.results.signals import AXES
 from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
 
 if TYPE_CHECKING:
@@ -109,11 +110,21 @@ def label(
         "model_hash": hashlib.sha256(system.layout.ints.tobytes() + system.layout.reals.tobytes()).hexdigest()[:16],
         "q_units": "|".join(system.frozen.units), "v_units": "|".join(rate_units),
         "a_units": "|".join(f"{unit}2" if unit.endswith("/s") else unit for unit in rate_units),
+        "force_units": "|".join(_force_units(system)),
         "driving_force_units": "|".join(
             "N" if units.get(name, "") == "m" or slides.get(name, False) else "N m" for name in drives
         ),
     }  # fmt: skip
     return Run(xr.Dataset(variables, coordinates, attributes), statistics)
+
+
+def _force_units(system: System) -> list[str]:
+    """Units of the values of force elements: on a joint's coordinate N or N m, as it slides or turns."""
+    arrays, found = system.layout.arrays, []
+    for code, a in zip(arrays.force_kind, arrays.force_a, strict=True):
+        kind = BY_CODE[int(code)].KIND
+        found.append("N" if kind.ends == 0 and system.frozen.speed_units[int(a)] == "m/s" else kind.unit)
+    return found
 
 
 def _continuous(quaternions: np.ndarray) -> np.ndarray:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from madi.errors import InputError
+from madi.files import whole_file
+from madi.results.signals import AXES, names, panels, signal
 
 if TYPE_CHECKING:
     import xarray as xr
 
-AXES = ["x", "y", "z"]
+MOST_PLOTTED = 8  # coordinates, where none are named
 
 
 class Run:
@@ -32,92 +33,93 @@ class Run:
     def __getitem__(self, name: str) -> np.ndarray:
         """A signal by name: a coordinate ("A"), a speed ("A.v"), an acceleration ("A.a"), a body's "arm.x", "arm.vz",
         "arm.az", "arm.wx", its Bryant angles "arm.rx", "arm.ry", "arm.rz", a joint load "A.fx", "A.mz", a driving force
-        "A.drive", the value of a force element by its name, or "kinetic", "potential", "energy"."""
-        return self._signal(name)[0]
+        "A.drive", a joint's whole load "A.force", "A.moment", of a force element "s.force", "s.power", "s.potential",
+        "s.dissipated", or "kinetic", "potential", "energy". `run.signals` lists them."""
+        return signal(self.data, name)[0]
 
-    def _signal(self, name: str) -> tuple[np.ndarray, str]:
-        data = self.data
-        if not isinstance(name, str):
-            raise InputError(
-                f"signals have names, such as {str(data['coordinate'].values[0])!r}, not {type(name).__name__}s"
-            )
-        if name in data and data[name].dims == ("time",):
-            return data[name].values, data[name].attrs.get("units", "")
-        for variable, dim, ending in (("q", "coordinate", ""), ("v", "speed", ".v"), ("a", "speed", ".a"),
-                                      ("driving_force", "driven", ".drive")):  # fmt: skip
-            stem = name.removesuffix(ending) if ending else name
-            if variable in data and (not ending or name.endswith(ending)) and stem in data[dim].values:
-                units = dict(
-                    zip(data[dim].values.tolist(), data.attrs.get(f"{variable}_units", "").split("|"), strict=False)
-                )
-                return data[variable].sel({dim: stem}).values, units.get(stem, "")
-        element, _, part = name.rpartition(".")
-        parts = {
-            **{a: ("position", "body", a) for a in AXES}, **{"v" + a: ("velocity", "body", a) for a in AXES},
-            **{"a" + a: ("acceleration", "body", a) for a in AXES},
-            **{"w" + a: ("angular_velocity", "body", a) for a in AXES},
-            **{"r" + a: ("bryant", "body", a) for a in AXES},
-            **{"f" + a: ("reaction_force", "joint", a) for a in AXES},
-            **{"m" + a: ("reaction_moment", "joint", a) for a in AXES},
-        }  # fmt: skip
-        if part in parts:
-            variable, dim, axis = parts[part]
-            if variable in data and element in data[dim].values:
-                return data[variable].sel({dim: element, "axis": axis}).values, data[variable].attrs["units"]
-        if "force" in data.coords and name in data["force"].values:
-            return data["force_value"].sel(force=name).values, ""
-        if (
-            part in parts
-            and parts[part][1] == "joint"
-            and ("force" not in data.coords or element not in data["force"].values)
-        ):
-            raise InputError(f"the load {name!r} was not recorded; ask for it: madi.simulate(..., reactions=[{element!r}])")
-        raise InputError(
-            f"there is no signal {name!r}. Coordinates: {', '.join(map(str, data['coordinate'].values[:12]))}; bodies: "
-            f"{', '.join(map(str, data['body'].values[:12]))} with .x .vx .wx and so on"
-        )
+    @property
+    def signals(self) -> list[str]:
+        """Names of all signals."""
+        return names(self.data)
 
     def plot(self, *names: str, path: str | os.PathLike[str] | None = None, title: str | None = None) -> Any:
-        """Plot signals over time, one panel per unit; saved to `path` if given. Returns the figure."""
+        """Plot signals over time, one panel for each unit and size; saved to `path` if given. Returns the figure. Without
+        names: the joint coordinates, of a large model the first ones."""
         from matplotlib.figure import Figure
 
-        chosen = names or tuple(str(name) for name in self.data["coordinate"].values)
-        groups: dict[str, list[tuple[str, np.ndarray]]] = {}
-        for name in chosen:
-            values, unit = self._signal(name)
-            groups.setdefault(unit, []).append((name, values))
+        known = [str(name) for name in self.data["coordinate"].values]
+        chosen = names or tuple(known[:MOST_PLOTTED])
+        groups = panels([(name, *signal(self.data, name)) for name in chosen])
         figure = Figure(figsize=(8, 1.2 + 1.7 * len(groups)), layout="constrained")
         axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
-        for axis, (unit, lines) in zip(axes, groups.items(), strict=True):
-            for name, values in lines:
+        for axis, lines in zip(axes, groups, strict=True):
+            for name, values, _ in lines:
                 axis.plot(self.data["time"], values, label=name, linewidth=1.4)
-            axis.set_ylabel(unit or "-")
+            axis.set_ylabel(lines[0][2] or "-")
             axis.grid(alpha=0.3)
             axis.legend(loc="upper right", fontsize=8)
         axes[-1].set_xlabel("time, s")
-        figure.suptitle(title or str(self.data.attrs.get("model", "")))
+        told = "" if names or len(known) <= MOST_PLOTTED else f" ({MOST_PLOTTED} of {len(known)} coordinates; name others)"
+        figure.suptitle(title or f"{self.data.attrs.get('model', '')}{told}")
         if path is not None:
             figure.savefig(path, dpi=140)
         return figure
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write netCDF; the file appears under its name only when it is whole."""
+    def view(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """One HTML page with animation and plots: written to `path`; without one, shown in a notebook, or in a browser."""
+        from madi.view import view
+
+        return view(self, path, **options)
+
+    def table(self, *names: str) -> Any:
+        """Signals as a pandas DataFrame over time; default: coordinates, speeds, positions of bodies, energies, loads."""
+        import pandas as pd
+
+        chosen = list(names) or default_columns(self.data)
+        columns = {name: signal(self.data, name) for name in chosen}
+        frame = pd.DataFrame({name: values for name, (values, _) in columns.items()})
+        frame.insert(0, "time", self.data["time"].values)
+        frame.attrs["units"] = {"time": "s", **{name: unit for name, (_, unit) in columns.items()}}
+        return frame
+
+    def save(self, path: str | os.PathLike[str], *names: str) -> Path:
+        """Write the run: netCDF (.nc, everything), or a table of signals as .csv or .parquet (default as in `table`). The
+        file appears under its name only when it is whole."""
         target = Path(path)
-        if not target.parent.is_dir() or target.is_dir():
-            raise InputError(f"{target}: cannot be written; its folder must exist, and it must not be one itself")
+        if target.suffix.lower() in (".csv", ".parquet"):
+            frame = self.table(*names)
+            units = frame.attrs["units"]
+            frame.columns = [f"{name} [{units[name]}]" if units[name] else name for name in frame.columns]
+            with whole_file(target) as part:
+                if target.suffix.lower() == ".csv":
+                    frame.to_csv(part, index=False, float_format="%.17g")
+                else:
+                    _parquet(frame, part)
+            return target
         data = self.data.assign_attrs({f"statistics_{name}": value for name, value in self.statistics.items()})
-        handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
-        os.close(handle)
-        try:
-            data.to_netcdf(name, engine="h5netcdf")
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)  # as any new file of the user's
-            os.replace(name, target)
-        finally:
-            if os.path.exists(name):
-                os.unlink(name)
+        with whole_file(target) as part:
+            data.to_netcdf(part, engine="h5netcdf")
         return target
+
+
+def _parquet(frame: Any, path: Path) -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise InputError("Parquet needs pyarrow: pip install 'madi[parquet]'; or write .csv or .nc") from None
+    frame.attrs = {}
+    frame.to_parquet(path, index=False)
+
+
+def default_columns(data: Any) -> list[str]:
+    """Signals a table has where none are named."""
+    found = [name for name in ("energy", "kinetic", "potential", "violation") if name in data]
+    found += [str(name) for name in data["coordinate"].values] + [f"{name}.v" for name in data["speed"].values]
+    found += [f"{body}.{axis}" for body in data["body"].values for axis in AXES]
+    for dim, endings in (("force", ("force",)), ("joint", ("fx", "fy", "fz", "mx", "my", "mz"))):
+        if dim in data.coords:
+            found += [f"{name}.{ending}" for name in data[dim].values for ending in endings]
+    return found
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:

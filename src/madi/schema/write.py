@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import InputError
+from madi.files import whole_file
 from madi.model.elements import Body, Constraint, Force, Joint, body_name, joint_name
 from madi.road import Road
 from madi.schema.fields import Function, Type, plain
@@ -269,17 +269,6 @@ def save(model: Model, path: str | os.PathLike[str]) -> Path:
     """Write a model file; it appears under its name only when it is whole."""
     target = Path(path)
     text = to_yaml(document(model, target.parent))
-    if not target.parent.is_dir() or target.is_dir():
-        raise InputError(f"{target}: cannot be written; its folder must exist, and it must not be one itself")
-    handle, name = tempfile.mkstemp(dir=target.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    finally:
-        if os.path.exists(name):
-            os.unlink(name)
+    with whole_file(target) as part:
+        part.write_text(text, encoding="utf-8")
     return target

@@ -1,0 +1,112 @@
+"""Signals of a run by readable names."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError
+
+AXES = ["x", "y", "z"]
+# ending: (variable, what it belongs to, axis)
+PARTS = {
+    **{a: ("position", "body", a) for a in AXES}, **{"v" + a: ("velocity", "body", a) for a in AXES},
+    **{"a" + a: ("acceleration", "body", a) for a in AXES}, **{"w" + a: ("angular_velocity", "body", a) for a in AXES},
+    **{"r" + a: ("bryant", "body", a) for a in AXES}, **{"f" + a: ("reaction_force", "joint", a) for a in AXES},
+    **{"m" + a: ("reaction_moment", "joint", a) for a in AXES},
+}  # fmt: skip
+STATES = (("q", "coordinate", ""), ("v", "speed", ".v"), ("a", "speed", ".a"), ("driving_force", "driven", ".drive"))
+OF_FORCES = {
+    "force": "force_value",
+    "potential": "force_potential",
+    "power": "force_power",
+    "dissipated": "force_dissipated",
+}
+
+
+def listed(data: Any, dim: str) -> list[str]:
+    """Names along a dimension; none where the run has no such thing."""
+    return [str(name) for name in data[dim].values] if dim in data.coords else []
+
+
+def units_of(data: Any, variable: str, dim: str) -> dict[str, str]:
+    """Units of a variable whose entries have different ones, by name."""
+    return dict(zip(listed(data, dim), data.attrs.get(f"{variable}_units", "").split("|"), strict=False))
+
+
+def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
+    """Values and unit of a signal, or an error that lists what there is."""
+    if not isinstance(name, str):
+        raise InputError(f"signals have names, such as {str(data['coordinate'].values[0])!r}, not {type(name).__name__}s")
+    if name in data and data[name].dims == ("time",):
+        return data[name].values, data[name].attrs.get("units", "")
+    for variable, dim, ending in STATES:
+        stem = name.removesuffix(ending) if ending else name
+        if variable in data and (not ending or name.endswith(ending)) and stem in listed(data, dim):
+            return data[variable].sel({dim: stem}).values, units_of(data, variable, dim).get(stem, "")
+    element, _, part = name.rpartition(".")
+    if part in PARTS:
+        variable, dim, axis = PARTS[part]
+        if variable in data and element in listed(data, dim):
+            return data[variable].sel({dim: element, "axis": axis}).values, data[variable].attrs["units"]
+    if name in listed(data, "force"):
+        return data["force_value"].sel(force=name).values, units_of(data, "force", "force").get(name, "")
+    if part in OF_FORCES and element in listed(data, "force"):
+        unit = units_of(data, "force", "force").get(element, "") if part == "force" else "J" if part == "potential" else "W"
+        return data[OF_FORCES[part]].sel(force=element).values, unit
+    if part in ("force", "moment") and element in listed(data, "joint"):
+        variable = data[f"reaction_{part}"].sel(joint=element)
+        return np.linalg.norm(variable.values, axis=-1), "N" if part == "force" else "N m"
+    raise InputError(_missing(data, name, element, part))
+
+
+def _missing(data: Any, name: str, element: str, part: str) -> str:
+    """What to ask for instead."""
+    loads = part in ("force", "moment") or PARTS.get(part, ("", "", ""))[1] == "joint"
+    if loads and element not in listed(data, "force") and element not in listed(data, "body"):
+        return f"the load {name!r} was not recorded; ask for it: madi.simulate(..., reactions=[{element!r}])"
+    near = difflib.get_close_matches(name, names(data), 3, 0.6)
+    told = f" Near it: {', '.join(near)}." if near else ""
+    groups = {"Coordinates": "coordinate", "bodies": "body", "force elements": "force", "joints with loads": "joint"}
+    parts = [f"{title}: {_some(listed(data, dim))}" for title, dim in groups.items() if listed(data, dim)]
+    return f"there is no signal {name!r}.{told} {'; '.join(parts)}. Bodies have .x .vx .ax .wx .rx and so on"
+
+
+def _some(words: list[str]) -> str:
+    return ", ".join(words[:12]) + (f" and {len(words) - 12} more" if len(words) > 12 else "")
+
+
+def names(data: Any) -> list[str]:
+    """All signals of a run."""
+    found = [str(name) for name in data.data_vars if data[name].dims == ("time",)]
+    for variable, dim, ending in STATES:
+        if variable in data:
+            found += [f"{name}{ending}" for name in listed(data, dim)]
+    for part, (variable, dim, _) in PARTS.items():
+        if variable in data:
+            found += [f"{name}.{part}" for name in listed(data, dim)]
+    found += [f"{name}.{part}" for name in listed(data, "force") for part in OF_FORCES]
+    return found + [f"{name}.{part}" for name in listed(data, "joint") for part in ("force", "moment")]
+
+
+def panels(found: list[tuple[str, np.ndarray, str]], spread: float = 30.0) -> list[list[tuple[str, np.ndarray, str]]]:
+    """Signals that can share an axis: of one unit, and of ranges that are not too different to be seen together."""
+    groups: list[list[tuple[str, np.ndarray, str]]] = []
+    sizes: list[tuple[float, float]] = []
+    for entry in found:
+        _, values, unit = entry
+        size = float(np.nanmax(np.abs(values), initial=0.0))
+        for k, group in enumerate(groups):
+            low, high = sizes[k]
+            fits = size == 0 or high == 0 or (size < spread * max(low, 1e-300) and high < spread * size)
+            if group[0][2] == unit and fits:
+                group.append(entry)
+                known = [s for s in (low, high, size) if s > 0] or [0.0]
+                sizes[k] = min(known), max(known)
+                break
+        else:
+            groups.append([entry])
+            sizes.append((size, size))
+    return groups
