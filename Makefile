@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-all lint format bench clean
+.PHONY: demo test test-all lint format bench page clean
 
 demo: $(VENV)/.demo
 	$(BIN)/madi papers rrc --out out
@@ -38,7 +38,19 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[test,peers,sundials]"
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || $(MAKE) --no-print-directory browser
 	touch $@ $(VENV)/.demo
+
+# the page is tested in a real browser: Debian's, which needs an administrator to install it
+.PHONY: browser
+browser:
+	@SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
+	{ $$SUDO apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$SUDO apt-get install -y -qq --no-install-recommends \
+	  chromium chromium-driver >/dev/null; } || { echo "Install chromium and chromedriver, then make test again"; exit 1; }
+
+# the page's script, from frontend/ into the package (needs Node.js; the result is in the repository)
+page:
+	cd frontend && npm install --no-audit --no-fund --no-package-lock --silent && npm run --silent build
 
 clean:
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache

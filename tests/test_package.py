@@ -14,8 +14,9 @@ SOURCE = ROOT / "src" / "madi"
 # the path data takes; a folder imports only from folders before it
 PATH = ["errors", "files", "kernel", "spatial", "joints", "constraints", "road", "tir", "flexible", "dynamics", "forces",
         "model", "signals", "schema", "topology", "loops", "cartesian", "engines", "symbolic", "integrate", "observation",
-        "system", "export", "results", "solver", "solver_cartesian", "pipeline", "pace", "batch", "equilibrium",
-        "linearization", "comparison", "vehicle", "verify", "papers", "bench", "cli"]  # fmt: skip
+        "system", "export", "results", "checkpoint", "solver", "solver_cartesian", "pipeline", "pace", "batch",
+        "equilibrium", "linearization", "comparison", "doctor", "view", "imports", "vehicle", "verify", "papers", "bench",
+        "cli", "__main__"]  # fmt: skip
 
 
 def imports(path):

@@ -96,9 +96,12 @@ __all__ = [
 ]
 
 
-def check(model: Model) -> list[Any]:
-    """All defects of a model, each with element, problem and cure; empty when it can be built."""
-    return model.check()
+def check(model: Model, step: float | None = None, method: str | None = None) -> Any:
+    """What the doctor says of a model: errors, warnings, remarks, each with element, reason and cure; `.ok` when it can be
+    run. `step`, `method`: the run that is meant. (`model.check()` gives the defects alone.)"""
+    from madi.doctor import examine
+
+    return examine(model, step, method)
 
 
 def __getattr__(name: str) -> Any:

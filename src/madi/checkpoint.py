@@ -106,3 +106,12 @@ def _memory(run: Integration) -> dict[str, np.ndarray]:
 
 def _scratch(run: Integration) -> dict[str, np.ndarray]:
     return {name: np.asarray(view) for name, view in run.scratch().items()}
+
+
+def time_of(path: Path) -> float | None:
+    """How far the run in a checkpoint has come; None: there is none that can be read."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return float(file["memory.state"][0])
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        return None

@@ -10,10 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(help="Multibody dynamics: bodies, joints, springs, loops.", no_args_is_help=True, add_completion=True,
-                  pretty_exceptions_enable=False)  # fmt: skip
-
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+from madi.cli import session  # noqa: F401 - its commands
+from madi.cli.app import MODEL, Json, app, no_nan, show
 
 
 @app.command()
@@ -63,14 +61,11 @@ def verify(
             raise typer.BadParameter(f"there is no case {name!r}; there are: {', '.join(CASES)}")
     found = report(chosen)
     if as_json:
-        print(json.dumps(_no_nan(found), indent=2))
+        print(json.dumps(no_nan(found), indent=2))
     else:
         show(found)
     if found["bad"]:
         raise typer.Exit(1)
-
-
-MODEL = "A model's name (6x6, tracked, rrc, andrews, ...) or a Python file that defines `model`."
 
 
 @app.command()
@@ -131,7 +126,7 @@ def compare(
         out.parent.mkdir(parents=True, exist_ok=True)
         found.plot(out)
     if as_json:
-        print(json.dumps(_no_nan({"model": found.model, "table": found.table, "failed": found.failed}), indent=2))
+        print(json.dumps(no_nan({"model": found.model, "table": found.table, "failed": found.failed}), indent=2))
     else:
         print(found)
         if out is not None:
@@ -209,15 +204,6 @@ def version() -> None:
     print(__version__)
 
 
-def _no_nan(value: Any) -> Any:
-    """JSON has no NaN: what was not measured is null."""
-    if isinstance(value, dict):
-        return {key: _no_nan(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_no_nan(entry) for entry in value]
-    return None if isinstance(value, float) and value != value else value
-
-
 def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: str, option: Any, as_json: bool) -> None:
     """Run what was asked for and show the reports."""
     for name in names:
@@ -225,38 +211,19 @@ def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: s
             raise typer.BadParameter(f"there is no {what} {name!r}; there are: {', '.join(known)}")
     reports = {name: known[name](option) for name in names}
     if as_json:
-        print(json.dumps(_no_nan(reports), indent=2))
+        print(json.dumps(no_nan(reports), indent=2))
         return
     for found in reports.values():
         show(found)
-
-
-def show(report: dict[str, Any]) -> None:
-    """A report as text: values, tables, where the figures are."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(f"\n[bold]{report['title']}[/bold]")
-    for name, value in report.get("values", {}).items():
-        console.print(f"  {name}: [cyan]{value:.6g}[/cyan]" if isinstance(value, float) else f"  {name}: {value}")
-    for title, rows in report.get("tables", {}).items():
-        table = Table(title=title, title_justify="left")
-        for column in rows[0]:
-            table.add_column(column, justify="left" if isinstance(rows[0][column], str) else "right")
-        for row in rows:
-            table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
-        console.print(table)
-    for note in report.get("notes", []):
-        console.print(f"  {note}")
-    for path in report.get("figures", []):
-        console.print(f"  figure: {path}", soft_wrap=True)
 
 
 def main() -> None:
     """Entry point: madi's own errors become one clear message and exit code 1."""
     from madi.errors import InputError, MadiError
 
+    words = sys.argv
+    if "--checkpoint" in words[:-2] and words[words.index("--checkpoint") + 1] == "every":  # as people say it
+        del words[words.index("--checkpoint") + 1]
     try:
         app()
     except InputError as error:  # the call was wrong

@@ -36,6 +36,8 @@ NOT_COMPILED = (
     "__init__.py",
     "batch.py",
     "comparison.py",
+    "checkpoint.py",
+    "doctor.py",
     "equilibrium.py",
     "files.py",
     "linearization.py",

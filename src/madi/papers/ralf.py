@@ -97,6 +97,11 @@ def model(rigid: bool = False, angles: tuple[float, float] = (MOVE[0][0], MOVE[1
     return m
 
 
+def driven() -> Model:
+    """The arm with its actuators at work."""
+    return model(actuators="driven")
+
+
 def move(t: Any, a: float, b: float) -> Any:
     """From a to b (degrees) in TIME, along a cycloid; rad."""
     s = t / TIME

@@ -115,7 +115,7 @@ def label(
             "N" if units.get(name, "") == "m" or slides.get(name, False) else "N m" for name in drives
         ),
     }  # fmt: skip
-    return Run(xr.Dataset(variables, coordinates, attributes), statistics)
+    return Run(xr.Dataset(variables, coordinates, attributes), statistics, system.model)
 
 
 def _force_units(system: System) -> list[str]:

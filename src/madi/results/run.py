@@ -15,15 +15,27 @@ from madi.results.signals import AXES, names, panels, signal
 if TYPE_CHECKING:
     import xarray as xr
 
+    from madi.model.model import Model
+
 MOST_PLOTTED = 8  # coordinates, where none are named
 
 
 class Run:
     """Results of a run: `run.data` is an xarray Dataset with names and units; `run.statistics` counts the work done."""
 
-    def __init__(self, data: xr.Dataset, statistics: dict[str, Any]):
+    def __init__(self, data: xr.Dataset, statistics: dict[str, Any], model: Model | None = None):
         self.data = data
         self.statistics = statistics
+        self._model = model
+
+    @property
+    def model(self) -> Model | None:
+        """The model it is a run of; of a run from a file, as it was saved with it."""
+        if self._model is None and "model_file" in self.data.attrs:
+            from madi.schema.read import loads
+
+            self._model = loads(str(self.data.attrs["model_file"]), "the model in the run's file")
+        return self._model
 
     def __repr__(self) -> str:
         time = self.data["time"].values
@@ -97,6 +109,10 @@ class Run:
                     _parquet(frame, part)
             return target
         data = self.data.assign_attrs({f"statistics_{name}": value for name, value in self.statistics.items()})
+        if self._model is not None:
+            from madi.schema.write import portable
+
+            data.attrs["model_file"] = portable(self._model)
         with whole_file(target) as part:
             data.to_netcdf(part, engine="h5netcdf")
         return target

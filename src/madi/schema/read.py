@@ -23,19 +23,22 @@ MOST_FILES = 100
 SINGULAR = {"bodies": "body", "joints": "joint", "constraints": "constraint", "forces": "force"}
 
 
-def load(path: str | Path) -> Model:
-    """Read a model file (YAML). Errors (madi.FileError) name file, line, path in the document and the cure."""
+def load(path: str | Path, **parameters: Any) -> Model:
+    """Read a model file (YAML). Errors (madi.FileError) name file, line, path in the document and the cure.
+
+    `parameters`: values in place of those in the file, numbers or texts with units: madi.load("arm.yaml", L="0.6 m").
+    """
     if not isinstance(path, str | Path):
         raise InputError(f"load: give a path, not {type(path).__name__}")
     file = Path(path)
     if file.is_dir():
         raise InputError(f"{file}: is a folder; name a file in it")
-    return _Reader(file.parent).model(read_document(file), file.stem, [file.resolve()] if file.exists() else [])
+    return _Reader(file.parent).model(read_document(file), file.stem, [file.resolve()] if file.exists() else [], parameters)
 
 
-def loads(text: str, name: str = "text", folder: Path | None = None) -> Model:
+def loads(text: str, name: str = "text", folder: Path | None = None, **parameters: Any) -> Model:
     """Read a model from text; files it names are taken from `folder`, if one is given."""
-    return _Reader(folder).model(parse_document(text, name), Path(name).stem, [])
+    return _Reader(folder).model(parse_document(text, name), Path(name).stem, [], parameters)
 
 
 @dataclass
@@ -44,12 +47,12 @@ class _Reader:
     files: int = 0
     references: list[tuple[str, str, Node]] = field(default_factory=list)  # group, name, where it is asked for
 
-    def model(self, top: Node, stem: str, chain: list[Path]) -> Model:
+    def model(self, top: Node, stem: str, chain: list[Path], parameters: dict[str, Any]) -> Model:
         """The model of a document."""
         entries = self._entries(top)
         name = Text().read(entries["model"], Context(Scope({}, {}, {}))) if "model" in entries else stem
         model = Model(name)
-        context = self._take(model, top, Scope({}, {}, {}), {}, "", chain)
+        context = self._take(model, top, Scope({}, {}, {}), self._asked(entries, parameters), "", chain)
         if "description" in entries:
             model.description = Text().read(entries["description"], context)
         if "gravity" in entries:
@@ -60,6 +63,16 @@ class _Reader:
             model.run = fields(entries["run"], {name: entry[0] for name, entry in RUN.items()}, context)
         self._check_references(model)
         return model
+
+    def _asked(self, entries: dict[str, Node], parameters: dict[str, Any]) -> dict[str, tuple[float, Any]]:
+        """Parameters given in the call."""
+        known = list(entries["parameters"].entries("parameters")) if "parameters" in entries else []
+        found: dict[str, tuple[float, Any]] = {}
+        for name, value in parameters.items():
+            if name not in known:
+                raise InputError(f"the file has no parameter {name!r}; it has: {', '.join(known) or 'none'}")
+            found[name] = Scope({}, {}, {}).quantity(value if isinstance(value, str) else repr(float(value)))
+        return found
 
     def _entries(self, top: Node) -> dict[str, Node]:
         entries = top.entries("a model file's parts")

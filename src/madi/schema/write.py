@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,22 @@ LAWS = {"tire": "linear", "tire_fiala": "fiala", "tire_brush": "brush"}
 WIDTH = 124
 
 
-def document(model: Model, folder: Path | None = None) -> dict[str, Any]:
-    """The file's content as plain data; `folder`: where it will be, for the names of meshes."""
+@dataclass(frozen=True)
+class _How:
+    """Where the file will be, and whether all must be in it."""
+
+    folder: Path | None
+    strict: bool
+
+    def visuals(self, body: Body) -> list[dict[str, Any]]:
+        """A body's looks."""
+        return [_visual(one, self.folder) for one in body.visuals if self.strict or one.kind != "mesh"]
+
+
+def document(model: Model, folder: Path | None = None, strict: bool = True) -> dict[str, Any]:
+    """The file's content as plain data; `folder`: where it will be, for the names of meshes. Not `strict`: what cannot be
+    written is left out."""
+    how = _How(folder, strict)
     names: tuple[Sequence[str], Sequence[str]] | None = None
     if any(_of_state(force.value) for force in model.forces):
         system = model.build()
@@ -45,9 +60,9 @@ def document(model: Model, folder: Path | None = None) -> dict[str, Any]:
         doubled = {element.name for element in listed if sum(other.name == element.name for other in listed) > 1}
         if doubled:
             raise InputError(f"{group}: the name {sorted(map(str, doubled))[0]!r} is used twice; give each its own")
-        entries = {str(element.name): _element(element, group, roads, names, folder) for element in listed}
+        entries = {str(element.name): _element(element, group, roads, names, how) for element in listed}
         if group == "bodies" and model.ground.visuals:
-            entries = {"ground": {"visuals": [_visual(one, folder) for one in model.ground.visuals]}, **entries}
+            entries = {"ground": {"visuals": how.visuals(model.ground)}, **entries}
         if entries:
             found[group] = entries
     if model.drives:
@@ -82,7 +97,7 @@ def _roads(model: Model) -> dict[str, Road]:
     return {"road" if len(different) == 1 else f"road{k}": road for k, road in enumerate(different, 1)}
 
 
-def _element(element: Any, group: str, roads: dict[str, Road], names: Any, folder: Path | None) -> dict[str, Any]:
+def _element(element: Any, group: str, roads: dict[str, Road], names: Any, how: _How) -> dict[str, Any]:
     read: dict[str, Callable[[Any], tuple[Kind, dict[str, Any]]]] = {
         "bodies": _body, "joints": _joint, "forces": _force, "constraints": _constraint,
     }  # fmt: skip
@@ -92,16 +107,16 @@ def _element(element: Any, group: str, roads: dict[str, Road], names: Any, folde
         value = values.get(name)
         if value is None or (name in what.defaults and _same(value, what.defaults[name])):
             continue
-        found[name] = _value(of, value, f"{what.name} {element.name!r}", name, roads, names)
+        found[name] = _value(of, value, f"{what.name} {element.name!r}", name, roads, names, how)
     for name in what.needed:
         if name not in found:
             raise InputError(f"{what.name} {element.name!r}: {name} is missing")
     if getattr(element, "visuals", None):
-        found["visuals"] = [_visual(one, folder) for one in element.visuals]
+        found["visuals"] = how.visuals(element)
     return found
 
 
-def _value(of: Type, value: Any, where: str, name: str, roads: dict[str, Road], names: Any) -> Any:
+def _value(of: Type, value: Any, where: str, name: str, roads: dict[str, Road], names: Any, how: _How) -> Any:
     try:
         if isinstance(of, Function) and callable(value):
             coordinates, speeds = names or ((), ())
@@ -111,6 +126,8 @@ def _value(of: Type, value: Any, where: str, name: str, roads: dict[str, Road], 
             return next(known for known, road in roads.items() if road == value)
         return of.write(value)
     except InputError as error:
+        if not how.strict and callable(value):
+            return 0.0 if isinstance(of, Function) and of.count == 1 else [0.0, 0.0, 0.0]
         told = str(error)
         raise InputError(told if told.startswith(where) else f"{where}, {name}: {told}") from None
     except (TypeError, ValueError, KeyError, AttributeError):
@@ -263,6 +280,12 @@ def _scalar(value: Any) -> str:
         for c in value
     )
     return f'"{escaped}"'
+
+
+def portable(model: Model) -> str:
+    """The model as text that needs no other file, for the results of its runs: functions that are no expressions are
+    written as zero, meshes are left out."""
+    return to_yaml(document(model, strict=False))
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> Path:

@@ -397,7 +397,7 @@ def over_the_bump(printed: bool = True, step: float = 1e-3, duration: float = p4
 
 def main() -> None:
     """Both tables."""
-    from madi.cli import show
+    from madi.cli.app import show
 
     show({"title": "6x6 over the bump, generalized-alpha at 1 ms", "tables": {"Exudyn and madi": over_the_bump()}})
     tables = {f"Step (at most {1e3 * most:g} ms) and time": time_to_accuracy(coarsest=most) for most in (EVERY, 4 * EVERY)}

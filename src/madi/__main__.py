@@ -1,0 +1,5 @@
+"""`python -m madi` is `madi`."""
+
+from madi.cli import main
+
+main()

@@ -1,0 +1,45 @@
+"""What the commands share: the app, JSON, tables."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Multibody dynamics: bodies, joints, springs, loops.", no_args_is_help=True, add_completion=True,
+                  pretty_exceptions_enable=False)  # fmt: skip
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+MODEL = "A model file (.yaml), a Python file that defines `model`, or a name (6x6, car, rssr, ...)."
+
+
+def no_nan(value: Any) -> Any:
+    """JSON has no NaN: what was not measured is null."""
+    if isinstance(value, dict):
+        return {key: no_nan(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [no_nan(entry) for entry in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+def show(report: dict[str, Any]) -> None:
+    """A report as text: values, tables, where the figures are."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(f"\n[bold]{report['title']}[/bold]")
+    for name, value in report.get("values", {}).items():
+        console.print(f"  {name}: [cyan]{value:.6g}[/cyan]" if isinstance(value, float) else f"  {name}: {value}")
+    for title, rows in report.get("tables", {}).items():
+        table = Table(title=title, title_justify="left")
+        for column in rows[0]:
+            table.add_column(column, justify="left" if isinstance(rows[0][column], str) else "right")
+        for row in rows:
+            table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
+        console.print(table)
+    for note in report.get("notes", []):
+        console.print(f"  {note}")
+    for path in report.get("figures", []):
+        console.print(f"  figure: {path}", soft_wrap=True)

@@ -1,0 +1,288 @@
+"""The doctor: what may be wrong with a model, each finding with reason and cure. Errors stop a run; warnings may spoil it;
+remarks are good to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from madi.errors import AssemblyError, Finding, InputError, MadiError
+from madi.integrate import METHODS
+from madi.linearization import Linear, linearize
+from madi.loops.redundancy import length_of
+from madi.model.check import inertia_matrix
+from madi.model.elements import Body, body_name
+from madi.model.model import Model
+from madi.system import System
+
+ERROR, WARNING, REMARK = "error", "warning", "remark"
+STABLE = {"rk4": 2.78, "ab3": 0.54, "newmark-explicit": 2.0, "abm": 1.2}  # |h lambda| that explicit methods bear
+SINGULAR, NEAR = 1e-4, 1e-2  # smallest singular value of the constraints, against the largest
+STIFF = 300.0  # fastest rate over the slowest that a run shows: beyond, implicit methods win
+INERTIAS = {"kg mm2": 1e6, "kg cm2": 1e4, "g m2": 1e3}  # other units, and how many make a kg m2
+MARCH = 40  # places a mechanism of one freedom is looked at
+
+
+class Findings(list[Finding]):
+    """Findings, worst first; as text when printed."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the model can be run."""
+        return not any(finding.severity == ERROR for finding in self)
+
+    def __str__(self) -> str:
+        counts = {level: sum(f.severity == level for f in self) for level in (ERROR, WARNING, REMARK)}
+        told = ", ".join(f"{n} {level}{'' if n == 1 else 's'}" for level, n in counts.items() if n) or "nothing to remark"
+        return "\n".join([told, *(f"  {finding.severity:8} {finding}" for finding in self)])
+
+    def as_dicts(self) -> list[dict[str, str]]:
+        """For JSON."""
+        return [{"severity": f.severity, "element": f.element, "problem": f.problem, "cure": f.cure} for f in self]
+
+
+def examine(model: Model, step: float | None = None, method: str | None = None) -> Findings:
+    """Everything worth saying about a model before it is run; `step`, `method`: the run that is meant (default: the
+    model's own `run`)."""
+    if not isinstance(model, Model):
+        raise InputError(f"check: give a Model, not {type(model).__name__}")
+    defects = model.check()
+    if defects:
+        return Findings(defects)
+    system = model.build()
+    found = [*_units(model, system), *(f for body in model.bodies for f in _inertia(model, body))]
+    try:
+        start = system.start
+    except AssemblyError as error:
+        found.append(Finding("assembly", str(error).rstrip("."), "Move the drawing nearer to a closed position", ERROR))
+        return _sorted(found)
+    found += [*_assembly(system, start), *_mobility(system, start.q), *_loads(system, start.q), *_positions(system, start)]
+    found += _stiffness(model, system, start, step or model.run.get("step"), method or model.run.get("method"))
+    return _sorted(found)
+
+
+def _sorted(found: list[Finding]) -> Findings:
+    rank = {ERROR: 0, WARNING: 1, REMARK: 2}
+    return Findings(sorted(found, key=lambda finding: rank[finding.severity]))
+
+
+# ---- units ---------------------------------------------------------------------------------------------------------------
+
+
+def _units(model: Model, system: System) -> Iterator[Finding]:
+    """Numbers that look like other units than metres, kilograms and seconds."""
+    pull = float(np.linalg.norm(np.asarray(model.gravity, dtype=float)))
+    for size, unit in ((9810.0, "mm/s2"), (386.1, "in/s2"), (32.17, "ft/s2"), (981.0, "cm/s2")):
+        if abs(pull / size - 1) < 0.03:
+            yield Finding("gravity", f"{pull:g} m/s2 looks like {unit}", "madi works in m, kg, s: give 9.81 m/s2", WARNING)
+    points = [np.asarray(joint.at, dtype=float) for joint in model.joints if joint.at is not None]
+    points += [np.asarray(body.position, dtype=float) for body in model.bodies]
+    span = float(np.max(np.ptp(np.array(points), axis=0)))
+    if span > 200.0 and pull > 0:
+        yield Finding(
+            f"model {model.name!r}", f"it is {span:.4g} m across: lengths look like mm",
+            f"Divide them by 1000, or write units in a model file ({span:.3g} mm = {span / 1000:.3g} m)", WARNING,
+        )  # fmt: skip
+    elif 0 < span < 1e-3:
+        yield Finding(
+            f"model {model.name!r}", f"it is {span:.2g} m across", "Check the unit of lengths: madi works in metres", WARNING
+        )
+    masses = [float(body.mass) for body in model.bodies if body.flexible is None and float(body.mass) > 0]
+    if masses and max(masses) > 1e6 * min(masses):
+        heavy = max((b for b in model.bodies if b.flexible is None), key=lambda b: float(b.mass))
+        light = min((b for b in model.bodies if b.flexible is None and float(b.mass) > 0), key=lambda b: float(b.mass))
+        yield Finding(
+            f"body {light.name!r}", f"its mass, {float(light.mass):g} kg, is below a millionth of that of {heavy.name!r}",
+            "Check the units (g, t?); such ratios cost digits", WARNING,
+        )  # fmt: skip
+
+
+def _inertia(model: Model, body: Body) -> Iterator[Finding]:
+    """Radii of gyration against the size of the body as its joints show it."""
+    inertia, mass = inertia_matrix(body), float(body.mass)
+    if body.flexible is not None or inertia is None or mass <= 0:
+        return
+    where = model.places.get(f"body {body.name!r}", "")
+    element = f"body {body.name!r}{f' ({where})' if where else ''}"
+    if not np.any(inertia):
+        yield Finding(element, "it has mass but no inertia", "Fine for a point mass; else give its moments", REMARK)
+        return
+    gyration = float(np.sqrt(np.linalg.eigvalsh(inertia)[-1] / mass))
+    reach = _reach(model, body)
+    if reach <= 0:
+        return
+    ratio = gyration / reach
+    if ratio > 20:
+        told = f"its radius of gyration, {gyration:.3g} m, is {ratio:.3g} times its reach ({reach:.3g} m)"
+        unit, factor = min(INERTIAS.items(), key=lambda item: abs(np.log(ratio / np.sqrt(item[1]) / 0.6)))
+        fits = 0.05 < ratio / np.sqrt(factor) < 5
+        cure = f"The inertia looks like {unit}: divide it by {factor:g}" if fits else "Check its unit, kg m2"
+        yield Finding(element, told, cure, WARNING)
+    elif ratio < 1 / 500:
+        told = f"its radius of gyration, {gyration:.2g} m, is a {1 / ratio:.0f}th of its reach ({reach:.3g} m)"
+        yield Finding(element, told, "The inertia looks too small by far (g, mm2?); check its unit, kg m2", WARNING)
+
+
+def _reach(model: Model, body: Body) -> float:
+    """Largest distance of a joint from the body's centre of mass, in the drawing."""
+    from madi.spatial.rotation import as_rotation
+
+    turn = as_rotation(body.orientation, body.name)
+    centre = np.asarray(body.position, dtype=float) + turn @ np.asarray(body.com, dtype=float)
+    points = [
+        np.asarray(joint.at, dtype=float) for joint in model.joints
+        if joint.at is not None and body.name in (body_name(joint.parent), body_name(joint.child))
+    ]  # fmt: skip
+    return max((float(np.linalg.norm(point - centre)) for point in points), default=0.0)
+
+
+# ---- loops ---------------------------------------------------------------------------------------------------------------
+
+
+def _assembly(system: System, start: Any) -> Iterator[Finding]:
+    size = length_of(system)
+    units = dict(zip(system.speeds, system.frozen.speed_units, strict=True))
+    far = {
+        name: d for name, d in start.moved.items() if abs(d) > (0.05 * size if units.get(name, "").startswith("m") else 0.05)
+    }
+    if far:
+        told = ", ".join(f"{name} by {d:.3g}" for name, d in sorted(far.items(), key=lambda item: -abs(item[1]))[:5])
+        yield Finding("assembly", f"to close the loops, coordinates moved from where they were: {told}",
+                      "Look at the first picture: is it the position that is meant? Else give q0", REMARK)  # fmt: skip
+    if start.released:
+        yield Finding("assembly", f"these given starts could not be kept: {', '.join(start.released)}",
+                      "Give starts that the loops allow, or fewer", WARNING)  # fmt: skip
+
+
+def _mobility(system: System, q: np.ndarray) -> Iterator[Finding]:
+    found = system.mobility(q)
+    driven = int(np.sum(np.asarray(system.layout.arrays.drive) != -1))
+    prescribed = f", {driven} coordinate(s) prescribed" if driven else ""
+    what = f"{found.freedoms} freedom(s){prescribed}; Grübler's count gives {found.gruebler}"
+    if found.freedoms == 0 and not driven and not any(row.driven for row in system.frozen.rows):
+        yield Finding("mobility", f"the mechanism cannot move: {what}", "Free a joint, or ask for its static loads", ERROR)
+    else:
+        yield Finding("mobility", what, "Compare it with what you expect", REMARK)
+    if found.redundant:
+        yield Finding(
+            "redundant constraints", f"{len(found.redundant)} add nothing: {'; '.join(found.redundant[:6])}"
+            + (f" and {len(found.redundant) - 6} more" if len(found.redundant) > 6 else ""),
+            "Motion is not affected. For unique joint loads give some of these joints more freedom (spherical, cylindrical)",
+            REMARK,
+        )  # fmt: skip
+    if found.rank and found.smallest < SINGULAR:
+        told = f"it is (nearly) a singular position: the constraints' smallest pivot is {found.smallest:.1e}"
+        yield Finding("start", told, "Start elsewhere; there a mechanism can go two ways", WARNING)
+
+
+def _loads(system: System, q: np.ndarray) -> Iterator[Finding]:
+    """Joint loads that rigid bodies do not determine."""
+    if not system.frozen.rows:
+        return
+    names = [name for name in system.loaded_names if "@" not in name]
+    sure = system._determined(q, 0.0, np.eye(3), [system._loaded(name) for name in names])
+    unsure = [name for name, row in zip(names, sure, strict=True) if not np.all(row)]
+    if unsure:
+        listed = ", ".join(unsure[:8]) + (f" and {len(unsure) - 8} more" if len(unsure) > 8 else "")
+        yield Finding("static determinacy", f"rigid-body mechanics does not determine all loads of: {listed}",
+                      "madi gives those of least norm and marks them; use bushings where they matter", REMARK)  # fmt: skip
+
+
+def _positions(system: System, start: Any) -> Iterator[Finding]:
+    """A mechanism of one freedom is moved through its range: where is it (nearly) singular?"""
+    found = system.mobility(start.q)
+    free = np.flatnonzero(np.asarray(system.layout.arrays.drive) == -1)
+    if found.freedoms != 1 or not found.rank or system.n_constraints > 60 or len(free) != system.nv:
+        return
+    places = list(_march(system, start.q, 0.15, MARCH))
+    if len(places) < 3:
+        return
+    k = int(np.argmin([smallest for _, _, smallest in places]))
+    way, q, worst = places[max(k - 1, 0)]
+    for further, _, smallest in _march(system, q, 0.01, 32, before=places[k][1]):
+        if smallest < worst:
+            worst, at = smallest, way + further
+    if worst < NEAR * found.smallest:
+        told = f"some {at:.2g} (rad or m) from the start the loops come near a singular position (pivot {worst:.1e})"
+        yield Finding("positions", told, "Expect large loads there; use rtol 1e-9 or a small fixed step to pass it", WARNING)
+
+
+def _march(
+    system: System, q: np.ndarray, step: float, count: int, before: np.ndarray | None = None
+) -> Iterator[tuple[float, np.ndarray, float]]:
+    """(how far, where, smallest pivot of the constraints) along the one freedom; towards `before`, if it is given."""
+    from madi.joints.dispatch import chart_point, exponential
+
+    arrays = system.layout.arrays
+    last = None
+    if before is not None:
+        last = np.empty(system.nv)
+        chart_point(arrays, q, before, last)
+    for k in range(count):
+        J = system.constraint_jacobian(q, engine="plain")
+        direction = np.linalg.svd(J)[2][-1]
+        direction = direction if last is None or np.dot(direction, last) >= 0 else -direction
+        last, moved = direction, np.empty(system.nq)
+        exponential(arrays, q, step * direction / np.max(np.abs(direction)), moved)
+        try:
+            q = system.assemble(moved).q
+        except MadiError:
+            return
+        yield (k + 1) * step, q, system.mobility(q).smallest
+
+
+# ---- stiffness -----------------------------------------------------------------------------------------------------------
+
+
+def _stiffness(model: Model, system: System, start: Any, step: Any, method: Any) -> Iterator[Finding]:
+    """The fastest small motion at the start against the step that is meant, and what fits it."""
+    try:
+        linear = linearize(system, start.q, start.v)
+    except (MadiError, np.linalg.LinAlgError, ZeroDivisionError):
+        return
+    rates = np.abs(linear.eigenvalues)
+    if not len(rates) or not np.isfinite(rates).all() or rates[-1] <= 1e-9:
+        return
+    fastest = float(rates[-1])
+    k = int(np.argmax([abs(mode["eigenvalue"]) for mode in linear.modes]))
+    told = f"the fastest small motion at the start is {_rate(linear, k)}"
+    slow = float(np.median(rates[rates > 1e-6 * fastest]))
+    stiff = fastest / max(slow, 1e-9) > STIFF or _overdamped(linear, fastest)
+    best = "generalized-alpha" if stiff else "rk4"
+    advised = _nice(min(0.1 / (slow if stiff else fastest), 0.01))
+    other = "'radau'" if stiff else "'dopri'"
+    cure = f"Recommended: method={best!r} with step={advised:g} s, or {other}, which chooses its steps"
+    name = method or ("rk4" if step is not None else "dopri")
+    bound = STABLE.get(name)
+    if step is not None and bound is not None and float(step) * fastest > bound:
+        yield Finding(
+            f"step {float(step):g} s", f"{told}; {name} is stable only up to {bound / fastest:.2g} s", cure, WARNING
+        )
+    elif step is not None and name in METHODS and METHODS[name].implicit and float(step) * slow > 1.0:
+        yield Finding(f"step {float(step):g} s", f"it is long even for the slow motions ({slow:.3g} 1/s)", cure, WARNING)
+    else:
+        yield Finding("stiffness", told, cure, REMARK)
+
+
+def _overdamped(linear: Linear, fastest: float) -> bool:
+    """Whether the fastest motion is a mere decay: explicit methods follow it for nothing."""
+    mode = max(linear.modes, key=lambda one: abs(one["eigenvalue"]))
+    others = [abs(one["eigenvalue"]) for one in linear.modes if one is not mode]
+    return bool(mode["damping"] > 0.9 and others and fastest > 30 * max(others))
+
+
+def _rate(linear: Linear, k: int) -> str:
+    mode = linear.modes[k]
+    who = ", ".join(linear.movers(k, 2)) or "?"
+    if mode["eigenvalue"].imag:
+        return f"{mode['frequency']:.3g} Hz (damping {mode['damping']:.2g}), mostly of {who}"
+    what = "a decay" if mode["eigenvalue"].real < 0 else "a growth"
+    return f"{what} at {abs(mode['eigenvalue']):.3g} 1/s, mostly of {who}"
+
+
+def _nice(value: float) -> float:
+    """1, 2 or 5 times a power of ten, not above the value."""
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(max(m for m in (1, 2, 5) if m <= value / power * (1 + 1e-9)) * power)

@@ -1,0 +1,288 @@
+"""A run as one HTML file that needs nothing else: scene, poses, signals and script."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import InputError, MadiError
+from madi.joints import KINDS
+from madi.model.elements import body_name
+from madi.results.flexible import centre_line
+from madi.results.run import Run
+from madi.results.signals import listed, names, panels, signal
+from madi.spatial.rotation import turn_by_quaternion
+from madi.view.scene import LINES, Scene, graph, lines_of_forces
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+RATE, MOST_FRAMES = 60.0, 1800  # frames per second of the run, and in all
+MOST_SIGNALS = 2_000_000  # bytes of signals in the page
+BEAM_POINTS = 25
+
+
+def page(run: Run, signals: Any = None, follow: str | None = None, trace: str | None = None, speed: float = 1.0) -> str:
+    """The page. `signals`: names, each list of them a panel; `follow`, `trace`: bodies the camera follows, whose way is
+    drawn; `speed` of the animation."""
+    if run.model is None:
+        raise InputError(
+            "this run does not know its model, so there is nothing to draw: simulate anew, or save it with run.save"
+        )
+    if not len(run.data["time"]):
+        raise InputError("this run has no outputs; there is nothing to show")
+    data = _made(run, signals, follow, trace, float(speed))
+    static = resources.files("madi.view") / "static"
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    parts = {name: (static / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")}
+    page = parts["page.html"].replace("{{title}}", html.escape(data["name"]))
+    for mark, content in (("{{style}}", parts["page.css"]), ("{{script}}", parts["page.js"]), ("{{run}}", text)):
+        before, _, after = page.partition(mark)
+        page = before + content + after
+    return page
+
+
+def packed(array: Any) -> str:
+    """32-bit floats in base64."""
+    return base64.b64encode(np.ascontiguousarray(array, dtype="<f4").tobytes()).decode("ascii")
+
+
+def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: float) -> dict[str, Any]:
+    model, data = run.model, run.data
+    assert model is not None
+    system = model.build()
+    scene = Scene(model, listed(data, "body"))
+    pick, times = _frames(data["time"].values)
+    poses = _poses(data, scene.names, pick)
+    up = _up(model)
+    centres = _centres(scene, poses)
+    lines = [_flexible(scene, run, name, pick) for name in scene.names if scene.bodies[name].flexible is not None]
+    everything = np.concatenate([centres.reshape(-1, 3), *(line["points"].reshape(-1, 3) for line in lines)])
+    followed = _number(scene, follow, "follow") if follow else _leader(scene, centres)
+    made = _signals(run, signals, pick, up, scene)
+    return {
+        "name": str(model.name), "about": _about(run), "size": scene.size, "up": up.tolist(), "look": _look(up).tolist(),
+        "middle": (0.5 * (everything.min(axis=0) + everything.max(axis=0))).tolist(), "speed": speed,
+        "floor": float((everything @ up).min() - 0.12 * scene.size),
+        "reach": _reach(everything, followed, scene), "times": packed(times), "poses": packed(poses), "follow": followed,
+        "trace": _number(scene, trace, "trace") if trace else -1,
+        "bodies": [_body(scene, name) for name in scene.names],
+        "ground": [_packed_shape(shape) for shape in scene.shapes(model.ground)],
+        "joints": scene.joints(system.cut_joints), "springs": scene.springs(),
+        "roads": [{"points": packed(points), "every": every} for points, every in scene.roads(everything)],
+        "flexible": [{**line, "points": packed(line["points"])} for line in lines],
+        "arrows": _arrows(run, scene, poses, pick, up), "signals": made[0], "panels": made[1],
+        "graph": graph(system), "findings": _findings(run), "statistics": _statistics(run),
+    }  # fmt: skip
+
+
+def _frames(time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs that are shown: evenly, no more than needed."""
+    span = float(time[-1] - time[0])
+    count = int(min(len(time), MOST_FRAMES, max(2, RATE * span + 1 if span > 3 else 240)))
+    wanted = np.linspace(time[0], time[-1], count)
+    pick = np.unique(np.clip(np.searchsorted(time, wanted), 0, len(time) - 1))
+    return pick, time[pick] - time[0]
+
+
+def _poses(data: Any, bodies: list[str], pick: np.ndarray) -> np.ndarray:
+    """Position and quaternion (w, x, y, z) of every body, (frames, bodies, 7)."""
+    chosen = data.sel(body=bodies).isel(time=pick)
+    return np.nan_to_num(np.concatenate([chosen["position"].values, chosen["orientation"].values], axis=2))
+
+
+def _centres(scene: Scene, poses: np.ndarray) -> np.ndarray:
+    """Centres of mass over time, (frames, bodies, 3)."""
+    com = np.array([np.asarray(scene.bodies[name].com, dtype=float) for name in scene.names]).reshape(-1, 3)
+    turned = turn_by_quaternion(tuple(np.moveaxis(poses[..., 3:], 2, 0)), *com.T[:, None, :])
+    return poses[..., :3] + np.stack(np.broadcast_arrays(*turned), axis=2)
+
+
+def _up(model: Model) -> np.ndarray:
+    gravity = np.asarray(model.gravity, dtype=float)
+    size = np.linalg.norm(gravity)
+    return -gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
+
+
+def _look(up: np.ndarray) -> np.ndarray:
+    """From where the camera looks: aside, in front and above."""
+    k = int(np.argmax(np.abs(up)))
+    return {0: np.array([0.45, 0.8, 0.6]), 1: np.array([0.6, 0.42, 0.85]), 2: np.array([0.55, -0.9, 0.42])}[k] * np.where(
+        np.arange(3) == k, np.sign(up[k]), 1.0
+    )
+
+
+def _leader(scene: Scene, centres: np.ndarray) -> int:
+    """What travels is followed: the heaviest body, if it leaves its place."""
+    far = np.max(np.linalg.norm(centres - centres[:1], axis=2), axis=0)
+    weights = [0.0 if scene.bodies[name].flexible is not None else float(scene.bodies[name].mass) for name in scene.names]
+    k = int(np.argmax(weights))
+    return k if far[k] > 1.5 * scene.size else -1
+
+
+def _reach(everything: np.ndarray, followed: int, scene: Scene) -> float:
+    """How far around its middle the camera must see."""
+    span = float(np.linalg.norm(np.ptp(everything, axis=0)))
+    return scene.size if followed >= 0 else float(np.clip(span, 0.7 * scene.size, 3.0 * scene.size))
+
+
+def _number(scene: Scene, name: str, what: str) -> int:
+    if name not in scene.names:
+        raise InputError(f"{what}={name!r}: there is no such body; bodies are: {', '.join(scene.names[:12])}")
+    return scene.names.index(name)
+
+
+def _body(scene: Scene, name: str) -> dict[str, Any]:
+    body = scene.bodies[name]
+    joints = [joint.name for joint in scene.model.joints if name in (body_name(joint.parent), body_name(joint.child))]
+    weight = "flexible" if body.flexible is not None else f"{float(body.mass):g} kg"
+    told = f"{name}: {weight}; joints {', '.join(map(str, joints[:6]))}"
+    shapes = [_packed_shape(shape) for shape in scene.shapes(body)]
+    return {"name": name, "com": [float(x) for x in body.com], "told": told, "shapes": shapes}
+
+
+def _packed_shape(shape: dict[str, Any]) -> dict[str, Any]:
+    return {**shape, "vertices": packed(shape["vertices"])} if shape["kind"] == "mesh" else shape
+
+
+def _flexible(scene: Scene, run: Run, name: str, pick: np.ndarray) -> dict[str, Any]:
+    body = scene.bodies[name]
+    part = Run(run.data.isel(time=pick), {})
+    points = np.nan_to_num(centre_line(body, part, BEAM_POINTS))
+    radius = 0.012 * scene.size
+    if body.drawn is not None:
+        radius = max(float(np.sqrt(body.flexible.section.area / np.pi)), 0.006 * scene.size)
+    return {"body": scene.names.index(name), "count": points.shape[1], "radius": radius, "points": points}
+
+
+def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.ndarray) -> list[dict[str, Any]]:
+    """Forces as arrows: of elements along their line, of wheels along the road's normal, loads of joints that were asked
+    for. Lengths are of one scale for all: the largest is a third of the drawing."""
+    found: list[dict[str, Any]] = []
+    data = run.data
+
+    def world(name: Any, point: Any) -> np.ndarray:
+        k, local = scene.number(name), scene.local(name, point)
+        if k < 0:
+            return np.broadcast_to(np.asarray(point, dtype=float), (len(poses), 3))
+        turned = turn_by_quaternion(tuple(poses[:, k, 3:].T), *local)
+        return poses[:, k, :3] + np.stack(np.broadcast_arrays(*turned), axis=1)
+
+    for force in lines_of_forces(scene.model):
+        if force.name not in listed(data, "force"):
+            continue
+        value = data["force_value"].sel(force=force.name).values[pick][:, None]
+        at = force.at[0]
+        if force.kind in LINES:
+            line = world(force.b, force.at[1]) - world(force.a, at)
+            vectors = value * line / np.maximum(np.linalg.norm(line, axis=1, keepdims=True), 1e-12)
+        elif force.kind == "force":
+            vectors = _applied(force, run, pick)
+            at = force.at[0] if force.at and force.at[0] is not None else None
+        else:
+            vectors = value * force.parameters["road"].axes()[1]
+        if vectors is None or scene.number(force.a) < 0:
+            continue
+        body = scene.bodies[scene.names[scene.number(force.a)]]
+        local = np.asarray(body.com, dtype=float) if at is None else scene.local(force.a, at)
+        found.append(_arrow(force.name, scene.number(force.a), local, vectors, force.kind == "force"))
+    for name in listed(data, "joint"):
+        joint = next((joint for joint in scene.model.joints if joint.name == name), None)
+        if joint is not None and joint.at is not None:
+            vectors = data["reaction_force"].sel(joint=name).values[pick]
+            found.append(_arrow(name, scene.number(joint.child), scene.local(joint.child, joint.at), vectors, False, True))
+    largest = max((float(np.nanmax(np.linalg.norm(arrow["vectors"], axis=1))) for arrow in found), default=0.0)
+    scale = 0.33 / largest if largest > 0 else 0.0
+    return [{**arrow, "vectors": packed(np.nan_to_num(arrow["vectors"])), "scale": scale} for arrow in found]
+
+
+def _arrow(name: str, body: int, at: np.ndarray, vectors: np.ndarray, push: bool, reaction: bool = False) -> dict[str, Any]:
+    """`push`: the arrow's head touches the point, else its tail does."""
+    return {"name": name, "body": body, "at": at.tolist(), "vectors": vectors, "reaction": reaction, "push": push}
+
+
+def _applied(force: Any, run: Run, pick: np.ndarray) -> np.ndarray | None:
+    """A force's three components over time; None where only a run can tell."""
+    value = force.value
+    if not callable(value):
+        return np.broadcast_to(np.asarray(value, dtype=float), (len(pick), 3))
+    from madi.signals.trace import arguments
+
+    if hasattr(value, "bind"):
+        value = value.bind(listed(run.data, "coordinate"), listed(run.data, "speed"))
+    time, q, v = (run.data[name].values[pick] for name in ("time", "q", "v"))
+    try:
+        if arguments(value) == 3:
+            rows = [value(t, a, b) for t, a, b in zip(time, q, v, strict=True)]
+        else:
+            rows = [value(t) for t in time]
+        return np.array(rows, dtype=float).reshape(len(pick), 3)
+    except Exception:  # a user's function: the picture does without
+        return None
+
+
+def _signals(run: Run, asked: Any, pick: np.ndarray, up: np.ndarray, scene: Scene) -> tuple[list[Any], list[list[int]]]:
+    """Signals of the page and which of them are plotted at first."""
+    data = run.data
+    wanted = _wanted(asked, data, up, scene)
+    every = list(dict.fromkeys([*(name for group in wanted for name in group), *names(data)]))
+    most = max(MOST_SIGNALS // (4 * len(pick)), sum(map(len, wanted)))
+    found: list[dict[str, Any]] = []
+    kept: dict[str, int] = {}
+    for name in every[:most]:
+        values, unit = signal(data, name)
+        kept[name] = len(found)
+        found.append({"name": name, "unit": unit, "values": packed(np.nan_to_num(values[pick]))})
+    groups = []
+    for group in wanted:
+        groups += panels([(name, *signal(data, name)) for name in group])
+    return found, [[kept[name] for name, _, _ in group] for group in groups]
+
+
+def _wanted(asked: Any, data: Any, up: np.ndarray, scene: Scene) -> list[list[str]]:
+    """Groups of signals: as asked for; else a vehicle's height and acceleration, or the first coordinates."""
+    if asked:
+        return [[one] if isinstance(one, str) else list(one) for one in asked]
+    axis = "xyz"[int(np.argmax(np.abs(up)))]
+    bases = [joint for joint in scene.model.joints if joint.kind == "free"]
+    if bases:
+        name = body_name(bases[0].child)
+        groups = [[f"{name}.{axis}"], [f"{name}.a{axis}"]]
+        loads = [force.name for force in scene.model.forces if force.kind == "wheel" or force.kind.startswith("tire")]
+        return [*groups, loads[:6]] if loads else groups
+    quaternions = {joint.name for joint in scene.model.joints if KINDS[joint.kind].quaternion is not None}
+    moving = np.ptp(data["q"].values, axis=0) > 1e-9
+    coordinates = [
+        name for name, moves in zip(listed(data, "coordinate"), moving, strict=True)
+        if moves and name.partition(".")[0] not in quaternions
+    ]  # fmt: skip
+    groups = [coordinates[:6]] if coordinates else []
+    loads = [f"{name}.force" for name in listed(data, "joint")][:4]
+    return [*groups, *([loads] if loads else []), ["energy"]]
+
+
+def _about(run: Run) -> str:
+    time, told = run.data["time"].values, run.statistics
+    how = ", ".join(str(told[name]) for name in ("method", "loops", "engine") if told.get(name))
+    return f"{time[-1] - time[0]:g} s, {told.get('steps', '?')} steps ({how}); madi {run.data.attrs.get('madi', '')}"
+
+
+def _findings(run: Run) -> list[dict[str, str]]:
+    """What the doctor says; a picture is shown in any case."""
+    try:
+        from madi.doctor import examine
+
+        assert run.model is not None
+        return examine(run.model).as_dicts()
+    except MadiError:
+        return []
+
+
+def _statistics(run: Run) -> dict[str, str]:
+    shown = {name: f"{value:.6g}" if isinstance(value, float) else str(value) for name, value in run.statistics.items()}
+    return {**shown, "model hash": str(run.data.attrs.get("model_hash", ""))}

@@ -1,0 +1,262 @@
+"""What there is to see of a model: shapes of bodies, joints, springs, roads, arrows. All in body frames, as drawn.
+
+Bodies without looks of their own get some from what hangs on them: rods between their joints, wheels where a tire is, the
+box that has their inertia where neither tells.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.errors import FileError, MadiWarning
+from madi.model.check import inertia_matrix
+from madi.model.elements import Body, body_name
+from madi.road import Road
+from madi.spatial.rotation import as_rotation, frame_with_z, matrix_to_quaternion
+from madi.view.mesh import read_mesh
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+LINES = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic")
+Point = np.ndarray
+
+
+class Scene:
+    """The drawing of a model, body by body."""
+
+    def __init__(self, model: Model, names: list[str]):
+        self.model = model
+        self.names = [body.name for body in model.bodies if body.name in names]
+        self.bodies = {body.name: body for body in model.bodies}
+        self.frames = {
+            name: (as_rotation(body.orientation, name), np.asarray(body.position, dtype=float))
+            for name, body in self.bodies.items()
+        }
+        self.marks: dict[str, list[Point]] = {name: [] for name in self.bodies}
+        for element in (*model.joints, *model.forces, *model.constraints):
+            self._mark(element)
+        self.size = self._size()
+
+    def number(self, name: Any) -> int:
+        """A body's number; the ground's is -1."""
+        base = str(body_name(name)).partition("@")[0]
+        return self.names.index(base) if base in self.names else -1
+
+    def local(self, name: Any, point: Any) -> Point:
+        """A point of the drawing in a body's frame."""
+        base = str(body_name(name)).partition("@")[0]
+        R, r = self.frames.get(base, (np.eye(3), np.zeros(3)))
+        return R.T @ (np.asarray(point, dtype=float) - r)
+
+    def turned(self, name: Any, direction: Any) -> Point:
+        """A direction of the drawing in a body's frame."""
+        base = str(body_name(name)).partition("@")[0]
+        return self.frames.get(base, (np.eye(3), np.zeros(3)))[0].T @ np.asarray(direction, dtype=float)
+
+    def _mark(self, element: Any) -> None:
+        """Where an element touches its bodies."""
+        if hasattr(element, "parent"):
+            ends = [(element.parent, element.at), (element.child, element.at)]
+        else:
+            ends = list(zip((element.a, element.b), element.at, strict=False))
+        for body, point in ends:
+            base = str(body_name(body)).partition("@")[0]
+            if base in self.marks and point is not None:
+                self.marks[base].append(self.local(base, point))
+
+    def _size(self) -> float:
+        """Diagonal of the drawing: what the camera must see."""
+        points = [self.frames[name][0] @ mark + self.frames[name][1] for name, marks in self.marks.items() for mark in marks]
+        points += [r for _, r in self.frames.values()]
+        points += [np.asarray(body.drawn[1], dtype=float) for body in self.bodies.values() if body.drawn is not None]
+        spread = np.ptp(np.array(points), axis=0) if points else np.ones(3)
+        radii = [float(force.parameters["radius"]) for force in self.model.forces if "radius" in force.parameters]
+        looks = [float(np.linalg.norm(v.size)) for body in self.bodies.values() for v in body.visuals if v.size is not None]
+        return max(float(np.linalg.norm(spread)), 2 * max(radii, default=0.0), max(looks, default=0.0), 1e-3)
+
+    # ---- bodies ---------------------------------------------------------------------------------------------------------
+
+    def shapes(self, body: Body) -> list[dict[str, Any]]:
+        """What a body looks like."""
+        if body.visuals:
+            return [shape for visual in body.visuals if (shape := _visual(visual)) is not None]
+        if body.name == "ground" or body.flexible is not None:
+            return []
+        wheels = self._wheels(body)
+        if wheels:
+            return wheels
+        marks = _apart(self.marks[body.name], 0.004 * self.size)
+        com = np.asarray(body.com, dtype=float)
+        base = any(j.kind in ("free", "planar") and body_name(j.child) == body.name for j in self.model.joints)
+        found = [_rod(a, b, 0.014 * self.size) for a, b in _tree(marks)]
+        if not found and marks and np.linalg.norm(com - marks[0]) > 0.01 * self.size:
+            found.append(_rod(marks[0], com, 0.009 * self.size))
+        if base or len(marks) <= 1:
+            found += self._box(body, com, marks, base and len(marks) > 1)
+        return found
+
+    def _wheels(self, body: Body) -> list[dict[str, Any]]:
+        """A tire where one is drawn, once; with the body's arm if it hangs elsewhere."""
+        found: list[dict[str, Any]] = []
+        for force in self.model.forces:
+            if (force.kind == "wheel" or force.kind.startswith("tire")) and body_name(force.a) == body.name:
+                road, radius = force.parameters["road"], float(force.parameters["radius"])
+                forward, up = road.axes()
+                axis = force.parameters.get("axis")
+                axis = np.cross(up, forward) if axis is None else np.asarray(axis, dtype=float)
+                centre = self.local(body.name, force.at[0])
+                turn = frame_with_z(self.turned(body.name, axis))
+                found.append(_shape("wheel", [radius, 0.45 * radius], centre, turn))
+                marks = _apart([*self.marks[body.name], centre], 0.02 * self.size)
+                found += [_rod(a, b, 0.012 * self.size) for a, b in _tree(marks)]
+                break
+        return found
+
+    def _box(self, body: Body, com: Point, marks: list[Point], ghost: bool) -> list[dict[str, Any]]:
+        """The box that has the body's mass and inertia; `ghost`: seen through, beside what shows its joints."""
+        inertia, mass = inertia_matrix(body), float(body.mass)
+        if inertia is None or mass <= 0:
+            return [_shape("sphere", [0.02 * self.size], com, np.eye(3))]
+        moments, axes = np.linalg.eigh(inertia)
+        sides = np.sqrt(np.maximum(6.0 / mass * (moments.sum() - 2 * moments), 0.0))
+        sides = np.clip(sides, 0.015 * self.size, 1.2 * self.size)
+        if np.linalg.det(axes) < 0:
+            axes[:, 0] *= -1
+        return [{**_shape("box", list(sides), com, axes), **({"opacity": 0.45} if ghost else {})}]
+
+    # ---- joints, springs, roads -----------------------------------------------------------------------------------------
+
+    def joints(self, cuts: list[str]) -> list[dict[str, Any]]:
+        """Joints to be marked, on the body they hang on."""
+        found = []
+        for joint in self.model.joints:
+            if joint.at is None or joint.kind == "free":
+                continue
+            on = joint.child if self.number(joint.parent) < 0 else joint.parent
+            axis = self.turned(on, joint.axes[0]).tolist() if joint.axes and joint.kind != "universal" else None
+            found.append({
+                "name": joint.name, "kind": joint.kind, "body": self.number(on), "at": self.local(on, joint.at).tolist(),
+                "axis": axis, "cut": joint.name in cuts,
+            })  # fmt: skip
+        return found
+
+    def springs(self) -> list[dict[str, Any]]:
+        """Lines between two points: springs as coils, massless rods and tracks straight."""
+        found = []
+        elements: list[Any] = [*self.model.forces, *self.model.constraints]
+        for element in elements:
+            coil = element.kind in LINES
+            if not coil and element.kind not in ("distance", "track"):
+                continue
+            a, b = self.local(element.a, element.at[0]), self.local(element.b, element.at[1])
+            found.append({"name": element.name, "a": self.number(element.a), "b": self.number(element.b), "at": a.tolist(),
+                          "to": b.tolist(), "coil": coil})  # fmt: skip
+        return found
+
+    def roads(self, positions: np.ndarray) -> list[tuple[np.ndarray, int]]:
+        """Strips (left and right edge of every section) under what moved, and how many sections are between lines."""
+        seen: list[Road] = []
+        found = []
+        for force in self.model.forces:
+            road = force.parameters.get("road")
+            if not isinstance(road, Road) or road in seen:
+                continue
+            seen.append(road)
+            forward, up = road.axes()
+            left = np.cross(up, forward)
+            x, y = positions @ forward, positions @ left
+            margin = 0.9 * self.size
+            start, end = float(x.min()) - margin, float(x.max()) + margin
+            way = np.unique(np.concatenate([np.linspace(start, end, 400), _details(road, start, end)]))
+            sides = ((0.0, float(y.max()) + 0.6 * margin), (float(y.min()) - 0.6 * margin, 0.0))
+            for inner, outer in sides:
+                height = road.height(way, 0.5 * (inner + outer))
+                edges = [way[:, None] * forward + side * left + height[:, None] * up for side in (outer, inner)]
+                found.append((np.stack(edges, axis=1), 20))
+        return found
+
+
+def _details(road: Road, start: float, end: float) -> np.ndarray:
+    """Places where a road needs more points than elsewhere."""
+    places = [np.zeros(0)]
+    for kind, _, shift, a, b, *_rest in road.features:
+        spans = [(a - b, a + b)] if kind == 0 else [(a - 1e-3, a + 1e-3)] if kind == 2 else [(a, min(b, a + 60.0))]
+        for low, high in [*spans, *((low + shift, high + shift) for low, high in spans)]:
+            places.append(np.linspace(low - 1e-4, high + 1e-4, 61))
+    found = np.concatenate(places)
+    return found[(found > start) & (found < end)][:6000]
+
+
+def _shape(kind: str, size: list[Any], position: Any, turn: np.ndarray) -> dict[str, Any]:
+    return {
+        "kind": kind, "size": [float(x) for x in size], "position": [float(x) for x in position],
+        "turn": [float(x) for x in matrix_to_quaternion(np.asarray(turn)[None])[0]],
+    }  # fmt: skip
+
+
+def _rod(a: Point, b: Point, radius: float) -> dict[str, Any]:
+    return {"kind": "rod", "a": a.tolist(), "b": b.tolist(), "radius": min(radius, 0.25 * float(np.linalg.norm(b - a)))}
+
+
+def _visual(visual: Any) -> dict[str, Any] | None:
+    turn = as_rotation(visual.orientation, "visual")
+    color = {} if visual.color is None else {"color": str(visual.color)}
+    if visual.kind == "mesh":
+        try:
+            corners = float(visual.scale) * read_mesh(visual.file)
+        except FileError as error:
+            warnings.warn(MadiWarning(f"a mesh is not shown: {error}"), stacklevel=2)
+            return None
+        return {**_shape("mesh", [], visual.position, turn), **color, "vertices": corners.reshape(-1)}
+    return {**_shape(visual.kind, np.atleast_1d(visual.size).tolist(), visual.position, turn), **color}
+
+
+def _apart(points: list[Point], least: float) -> list[Point]:
+    """Points that are not one and the same."""
+    found: list[Point] = []
+    for point in points:
+        if all(np.linalg.norm(point - other) > least for other in found):
+            found.append(point)
+    return found[:24]
+
+
+def _tree(points: list[Point]) -> list[tuple[Point, Point]]:
+    """The shortest tree through points (Prim)."""
+    if len(points) < 2:
+        return []
+    inside, outside, found = [0], list(range(1, len(points))), []
+    while outside:
+        pairs = [(float(np.linalg.norm(points[a] - points[b])), a, b) for a in inside for b in outside]
+        _, a, b = min(pairs)
+        found.append((points[a], points[b]))
+        inside.append(b)
+        outside.remove(b)
+    return found
+
+
+def graph(system: Any) -> dict[str, Any]:
+    """Tree and cuts, for the drawing: bodies in the order of the tree with their depth and joint."""
+    nodes: list[dict[str, Any]] = [{"name": "ground", "depth": 0}]
+    depth = {"ground": 0}
+    for edge in system.spanning_tree.edges:
+        depth[edge.body] = depth[edge.parent] + 1
+        kind = "point" if edge.joint.station is not None else edge.joint.kind
+        nodes.append({"name": edge.body, "depth": depth[edge.body], "parent": edge.parent,
+                      "joint": "" if kind == "point" else edge.joint.name, "kind": kind})  # fmt: skip
+    cuts = [
+        {"joint": joint.name, "a": body_name(joint.parent), "b": body_name(joint.child)}
+        for joint in system.spanning_tree.cuts
+    ]
+    for c in system.model.constraints:
+        if c.kind != "coupler":
+            cuts.append({"joint": c.name, "a": body_name(c.a), "b": body_name(c.b)})
+    return {"nodes": nodes, "cuts": cuts}
+
+
+def lines_of_forces(model: Model) -> list[Any]:
+    """Force elements along a line, wheels and applied forces: those an arrow can show."""
+    return [force for force in model.forces if force.kind in (*LINES, "wheel", "force") or force.kind.startswith("tire")]
