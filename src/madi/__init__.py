@@ -43,7 +43,8 @@ __version__ = "0.1.0"
 _LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
          "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
          "simulate_many": "madi.batch", "compare": "madi.comparison",
-         "load": "madi.schema.read", "table": "madi.signals.table", "linearize": "madi.linearization",
+         "load": "madi.schema.read", "load_urdf": "madi.imports.urdf",
+         "load_mjcf": "madi.imports.mjcf", "table": "madi.signals.table", "linearize": "madi.linearization",
          "statics": "madi.equilibrium"}  # fmt: skip
 
 __all__ = [
@@ -78,7 +79,9 @@ __all__ = [
     "floor",
     "linearize",
     "load",
+    "load_mjcf",
     "load_run",
+    "load_urdf",
     "log",
     "read_tir",
     "realtime",

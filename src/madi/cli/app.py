@@ -11,7 +11,7 @@ app = typer.Typer(help="Multibody dynamics: bodies, joints, springs, loops.", no
                   pretty_exceptions_enable=False)  # fmt: skip
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-MODEL = "A model file (.yaml), a Python file that defines `model`, or a name (6x6, car, rssr, ...)."
+MODEL = "A model file (.yaml, .urdf, MuJoCo's .xml), a Python file that defines `model`, or a name (6x6, car ...)."
 
 
 def no_nan(value: Any) -> Any:

@@ -30,6 +30,8 @@ def find_model(word: str | None, parameters: dict[str, str] | None = None) -> Mo
         from madi.schema.read import load
 
         return load(path, **(parameters or {}))
+    if path.suffix.lower() in (".urdf", ".xml") and path.exists():
+        return imported(path)
     if parameters:
         raise InputError(f"{word}: only model files (.yaml) have parameters that --set can change")
     if word in NAMED and not path.exists():
@@ -44,6 +46,15 @@ def find_model(word: str | None, parameters: dict[str, str] | None = None) -> Mo
     if not path.exists():
         raise InputError(f"there is no file {word!r}")
     return _python(path)
+
+
+def imported(path: Path, limits: bool = False, base: str = "fixed") -> Model:
+    """A robot of another program's file, URDF or MJCF by its root element."""
+    from madi.imports.mjcf import load_mjcf
+    from madi.imports.urdf import load_urdf
+    from madi.imports.xml import read_xml
+
+    return load_mjcf(path, limits) if read_xml(path).tag == "mujoco" else load_urdf(path, base, limits)
 
 
 def _python(path: Path) -> Model:

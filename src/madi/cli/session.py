@@ -57,6 +57,26 @@ def new(
     print(f"next: madi check {target} && madi run {target} && madi view")
 
 
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A URDF or MJCF file.")],
+    out: Annotated[Path | None, typer.Option(help="The model file to write; default NAME.yaml.")] = None,
+    limits: Annotated[bool, typer.Option("--limits", help="Make stops of the joints' limits.")] = False,
+    free: Annotated[bool, typer.Option("--free", help="Let a URDF robot's base move freely.")] = False,
+) -> None:
+    """Make a model file of a URDF or MJCF file, and tell what was not carried over.
+
+    Example: madi import robot.urdf --limits --out robot.yaml
+    """
+    from madi.cli.models import imported
+
+    model = imported(file, limits, "free" if free else "fixed")
+    target = model.save(out or Path(f"{file.stem}.yaml"))
+    print(f"{target}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.constraints)} constraints")
+    for note in model.notes:
+        print(f"  not carried over: {note}")
+
+
 @app.command()
 def check(
     model: Model = None,

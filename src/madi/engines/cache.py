@@ -26,6 +26,7 @@ NOT_COMPILED = (
     "bench",
     "cli",
     "flexible",
+    "imports",
     "model",
     "papers",
     "results",

@@ -49,6 +49,7 @@ class Model:
         self.adjustables: list[str] = []
         self.description = ""
         self.run: dict[str, Any] = {}  # how it is run where nothing else is said: duration, step, method, ...
+        self.notes: list[str] = []  # what an import did not carry over
         self.places: dict[str, str] = {}  # where its elements stand in the file they were read from
 
     def __repr__(self) -> str:

@@ -1,0 +1,1 @@
+"""Models from other programs' files: URDF and MJCF. What is not carried over is told in `model.notes`."""

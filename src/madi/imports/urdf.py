@@ -1,0 +1,301 @@
+"""URDF: robots as trees of links and joints. Frames are given link by link; here they become one drawing, joints at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from madi.errors import InputError
+from madi.imports.xml import Element, parse_xml, read_xml
+from madi.model.elements import Visual
+from madi.model.model import Model
+from madi.schema.expression import Functions, Scope
+
+KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free",
+         "planar": "planar"}  # fmt: skip
+LEFT_OUT = {"transmission": "transmissions", "gazebo": "Gazebo's extensions", "sensor": "sensors"}
+STOP = (1e4, 1e2)  # stiffness (N m/rad or N/m) and damping of limits, where they are asked for as stops
+
+
+class Frame:
+    """A rotation matrix and a place."""
+
+    def __init__(self, R: np.ndarray, r: np.ndarray):
+        self.R, self.r = R, r
+
+    def __matmul__(self, other: Frame) -> Frame:
+        return Frame(self.R @ other.R, self.r + self.R @ other.r)
+
+
+def rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """Fixed axes x, y, z: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    (sr, sp, sy), (cr, cp, cy) = np.sin([roll, pitch, yaw]), np.cos([roll, pitch, yaw])
+    return np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
+
+
+def origin(element: Element) -> Frame:
+    """The <origin> of an element."""
+    found = element.first("origin")
+    if found is None:
+        return Frame(np.eye(3), np.zeros(3))
+    return Frame(rpy(*found.vector("rpy")), found.vector("xyz"))
+
+
+def load_urdf(
+    path: str | Path, base: str = "fixed", limits: bool = False, packages: Mapping[str, str | Path] | None = None
+) -> Model:
+    """A Model from a URDF file. `base`: the root link is "fixed" to the ground or "free". `limits`: joints get stops at
+    their limits. `packages`: folders of the packages that meshes are in (package://NAME/...); else meshes are looked for
+    beside the file. `model.notes` tells what was not carried over."""
+    file = Path(path)
+    return _Robot(read_xml(file), file.parent, base, limits, packages or {}).model()
+
+
+def urdf_text(text: str | bytes, base: str = "fixed", limits: bool = False) -> Model:
+    """The same from text; meshes are left out."""
+    return _Robot(parse_xml(text, "urdf"), None, base, limits, {}).model()
+
+
+class _Robot:
+    def __init__(self, root: Element, folder: Path | None, base: str, limits: bool, packages: Mapping[str, Any]):
+        if root.tag != "robot":
+            raise root.error("is no URDF file: its root element is not <robot>")
+        if base not in ("fixed", "free"):
+            raise InputError(f"base={base!r}: choose 'fixed' or 'free'")
+        self.root, self.folder, self.base, self.limits, self.packages = root, folder, base, limits, packages
+        self.links = self._named("link")
+        self.joints = self._named("joint")
+        self.notes: dict[str, list[str]] = {}
+
+    def _named(self, tag: str) -> dict[str, Element]:
+        found: dict[str, Element] = {}
+        for element in self.root.all(tag):
+            name = element.need("name")
+            if name in found:
+                raise element.error(f"the name is used twice; first in line {found[name].line}")
+            found[name] = element
+        return found
+
+    def note(self, what: str, who: str) -> None:
+        """Something is not carried over."""
+        self.notes.setdefault(what, []).append(who)
+
+    def model(self) -> Model:
+        """Links as bodies, joints as joints."""
+        self.m = Model(self.root.get("name") or "robot")
+        ends = {name: self._ends(joint) for name, joint in self.joints.items()}
+        children = [child for _, child in ends.values()]
+        for name, (_, child) in ends.items():
+            if children.count(child) > 1:
+                raise self.joints[name].error(f"link {child!r} is the child of two joints; URDF describes trees")
+        roots = [name for name in self.links if name not in children]
+        if len(roots) != 1:
+            told = ", ".join(map(repr, roots[:6])) or "none: the joints form a ring"
+            raise self.root.error(f"exactly one link must be no joint's child; here {told}")
+        frames = {roots[0]: Frame(np.eye(3), np.zeros(3))}
+        waiting = dict(ends)
+        order: list[str] = []
+        while waiting:
+            ready = [name for name, (parent, _) in waiting.items() if parent in frames]
+            if not ready:
+                raise self.joints[next(iter(waiting))].error("it is not connected with the root link")
+            for name in ready:
+                parent, child = waiting.pop(name)
+                frames[child] = frames[parent] @ origin(self.joints[name])
+                order.append(name)
+        self._bodies(roots[0], frames)
+        for name in order:
+            self._joint(name, *ends[name], frames)
+        for name in order:
+            self._mimic(name)
+        for tag, what in LEFT_OUT.items():
+            for element in self.root.all(tag):
+                self.note(what, element.get("name") or element.get("reference") or f"line {element.line}")
+        self.m.notes = [f"{what}: {_some(who)}" for what, who in self.notes.items()]
+        return self.m
+
+    def _ends(self, joint: Element) -> tuple[str, str]:
+        found = []
+        for tag in ("parent", "child"):
+            end = joint.first(tag)
+            if end is None:
+                raise joint.error(f"has no <{tag}>")
+            name = end.need("link")
+            if name not in self.links:
+                raise end.error(f"there is no link {name!r}")
+            found.append(name)
+        return found[0], found[1]
+
+    def _bodies(self, root: str, frames: dict[str, Frame]) -> None:
+        self.body: dict[str, Any] = {}
+        for name, link in self.links.items():
+            inertial = link.first("inertial")
+            if name == root and inertial is None and self.base == "fixed":
+                self.body[name] = self.m.ground
+            else:
+                frame = frames[name]
+                given = {} if inertial is None else self._inertial(inertial)
+                called = name if name != "ground" else "ground_link"
+                self.body[name] = self.m.body(called, position=tuple(frame.r), orientation=frame.R, **given)
+            for visual in link.all("visual"):
+                self._visual(visual, self.body[name])
+            for collision in link.all("collision"):
+                self.note("collision shapes", f"{name} (line {collision.line})")
+        if self.body[root] is not self.m.ground:
+            if self.base == "free":
+                self.m.free(self._called("root"), self.m.ground, self.body[root])
+            else:
+                self.m.fixed(self._called("root"), self.m.ground, self.body[root])
+
+    def _called(self, name: str) -> str:
+        """A name that no joint of the file has."""
+        while name in self.joints:
+            name += "_"
+        return name.replace(".", "_")
+
+    def _inertial(self, element: Element) -> dict[str, Any]:
+        frame, mass, inertia = origin(element), element.first("mass"), element.first("inertia")
+        if mass is None or inertia is None:
+            raise element.error("needs <mass> and <inertia>")
+        xx, xy, xz, yy, yz, zz = (inertia.number(name, 0.0) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+        J = frame.R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ frame.R.T
+        moments = np.linalg.eigvalsh(J)
+        unphysical = bool(moments[2] > (moments[0] + moments[1]) * (1 + 1e-9))
+        if unphysical:
+            self.note("inertias no rigid body can have (taken as they are)", f"line {inertia.line}")
+        return {"mass": mass.number("value"), "com": tuple(frame.r), "inertia": J, "unphysical": unphysical}
+
+    def _joint(self, name: str, parent: str, child: str, frames: dict[str, Frame]) -> None:
+        joint, frame = self.joints[name], frames[child]
+        kind = joint.need("type")
+        if kind not in KINDS:
+            raise joint.error(f"type {kind!r}: choose one of {', '.join(KINDS)}")
+        axis = joint.first("axis")
+        direction = np.array([1.0, 0.0, 0.0]) if axis is None else axis.vector("xyz", (1.0, 0.0, 0.0))
+        if not np.linalg.norm(direction) > 0:
+            raise (axis or joint).error("the axis is zero")
+        called = name.replace(".", "_")
+        ends = (called, self.body[parent], self.body[child])
+        at = tuple(frame.r)
+        if KINDS[kind] in ("revolute", "prismatic", "planar"):
+            getattr(self.m, KINDS[kind])(*ends, at=at, axis=tuple(frame.R @ direction))
+        elif kind == "fixed":
+            self.m.fixed(*ends, at=at)
+        else:
+            self.m.free(*ends, at=at)
+        if KINDS[kind] in ("revolute", "prismatic"):
+            self._extras(joint, called, kind)
+
+    def _extras(self, joint: Element, name: str, kind: str) -> None:
+        dynamics, limit = joint.first("dynamics"), joint.first("limit")
+        if dynamics is not None:
+            if dynamics.number("damping", 0.0) > 0:
+                self.m.joint_spring(f"{name}_damping", name, damping=dynamics.number("damping"))
+            if dynamics.number("friction", 0.0) > 0:
+                self.note("dry friction of joints", name)
+        if limit is not None and kind != "continuous":
+            low, high = limit.number("lower", 0.0), limit.number("upper", 0.0)
+            if self.limits and low < high:
+                stop(self.m, name, low, high)
+            elif low < high:
+                self.note("limits of joints (limits=True makes stops of them)", name)
+            for what in ("effort", "velocity"):
+                if limit.number(what, 0.0) > 0:
+                    self.note(f"{what} limits", name)
+        for tag in ("safety_controller", "calibration"):
+            if joint.first(tag) is not None:
+                self.note(f"{tag.replace('_', ' ')}s", name)
+
+    def _mimic(self, name: str) -> None:
+        mimic = self.joints[name].first("mimic")
+        if mimic is None:
+            return
+        other = mimic.need("joint")
+        if other not in self.joints or other == name:
+            raise mimic.error(f"there is no joint {other!r} to mimic")
+        for one in (name, other):
+            if KINDS[self.joints[one].need("type")] not in ("revolute", "prismatic"):
+                raise mimic.error(f"joint {one!r} has not one coordinate; only revolute and prismatic joints mimic")
+        ratio = mimic.number("multiplier", 1.0)
+        if ratio == 0:
+            raise mimic.error("multiplier 0 would hold the joint still; make it fixed")
+        pair = name.replace(".", "_"), other.replace(".", "_")
+        self.m.coupler(f"{pair[0]}_mimic", *pair, ratio=ratio, offset=mimic.number("offset", 0.0))
+
+    def _visual(self, element: Element, body: Any) -> None:
+        frame, geometry = origin(element), element.first("geometry")
+        shape = geometry.children[0] if geometry is not None and geometry.children else None
+        color = None
+        material = element.first("material")
+        if material is not None:
+            named = next((m for m in self.root.all("material") if m.get("name") == material.get("name")), material)
+            tint = material.first("color") or named.first("color")
+            if tint is not None:
+                red, green, blue = (int(round(255 * min(max(x, 0.0), 1.0))) for x in tint.numbers("rgba", 4)[:3])
+                color = f"#{red:02x}{green:02x}{blue:02x}"
+        look: dict[str, Any] = {"position": tuple(frame.r), "orientation": frame.R, "color": color}
+        if shape is None:
+            self.note("looks without geometry", f"line {element.line}")
+            return
+        if shape.tag == "box":
+            visual = Visual("box", size=shape.numbers("size", 3), **look)
+        elif shape.tag == "cylinder":
+            visual = Visual("cylinder", size=(shape.number("radius"), shape.number("length")), **look)
+        elif shape.tag == "sphere":
+            visual = Visual("sphere", size=(shape.number("radius"),), **look)
+        elif shape.tag == "mesh":
+            file = self._mesh(shape)
+            if file is None:
+                return
+            scale = shape.numbers("scale", 3, (1.0, 1.0, 1.0))
+            if len(set(scale)) > 1:
+                self.note("meshes scaled differently along their axes (the first is taken)", shape.get("filename"))
+            visual = Visual("mesh", file=file, scale=scale[0], **look)
+        else:
+            self.note("looks of unknown shape", f"<{shape.tag}> in line {shape.line}")
+            return
+        try:
+            visual.check(f"line {shape.line}, <{shape.tag}>")
+        except InputError as error:
+            raise shape.error(str(error)) from None
+        body.visuals.append(visual)
+
+    def _mesh(self, shape: Element) -> Path | None:
+        """A mesh beside the file, or in a package that was named; none from anywhere else."""
+        name = shape.need("filename")
+        text = name.removeprefix("file://")
+        folders = [] if self.folder is None else [self.folder]
+        if text.startswith("package://"):
+            package, _, text = text.removeprefix("package://").partition("/")
+            folders = [Path(self.packages[package])] if package in self.packages else folders
+        for folder in folders:
+            try:
+                path = (folder / text).resolve()
+                if path.is_relative_to(folder.resolve()) and path.is_file():
+                    if path.suffix.lower() in (".stl", ".obj"):
+                        return path
+                    self.note("meshes of other kinds than STL and OBJ", name)
+                    return None
+            except (OSError, ValueError):
+                break
+        self.note("meshes that were not found", name)
+        return None
+
+
+def stop(m: Model, joint: str, low: float, high: float, stiffness: float = STOP[0], damping: float = STOP[1]) -> None:
+    """Limits of a joint as a spring and damper beyond them."""
+    q, v = f'q("{joint}")', f'v("{joint}")'
+    push = f"{stiffness!r} * ({{}} - {q}) - {damping!r} * {v}"
+    text = f"where({q} > {high!r}, {push.format(repr(high))}, where({q} < {low!r}, {push.format(repr(low))}, 0))"
+    m.joint_torque(f"{joint}_stop", joint, Functions([Scope({}, {}, {}).function(text, None)], single=True))
+
+
+def _some(who: list[str]) -> str:
+    return ", ".join(who[:8]) + (f" and {len(who) - 8} more" if len(who) > 8 else "")
