@@ -362,3 +362,14 @@ def test_ctrl_c_keeps_what_was_computed():
     kept = caught.value.run.data
     assert kept["time"].values[-1] == pytest.approx(0.5)
     assert np.all(np.isfinite(kept["q"].values))
+
+
+def test_a_rod_without_inertia_about_itself_between_balls_is_told():
+    """Its spin moves nothing: found by a mutated file, whose rounding hid the zero."""
+    from madi.papers import rssr
+
+    m = rssr.model()
+    m.bodies[2].inertia = (0.093, 0.093, 0.0)
+    m.bodies[2].unphysical = True
+    (finding,) = m.check()
+    assert "nothing with inertia moves with it" in finding.problem

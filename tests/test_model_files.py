@@ -210,7 +210,16 @@ def test_the_schema_knows_every_element_of_the_model_and_its_arguments():
     others = {"save", "simulate", "check", "build", "drive", "lock", "adjustable", "visual"}
     methods = {n for n, f in vars(madi.Model).items() if callable(f) and not n.startswith("_")}
     assert methods == elements | others
-    run = set(inspect.signature(madi.simulate).parameters) - {"model", "times", "q0", "v0", "progress"}
+    run = set(inspect.signature(madi.simulate).parameters) - {
+        "model",
+        "times",
+        "q0",
+        "v0",
+        "progress",
+        "checkpoint",
+        "checkpoint_every",
+        "resume",
+    }
     assert set(RUN) - {"every"} == run
 
 

@@ -99,7 +99,9 @@ class System:
             left = 1.0 / work.T[: self.nv, 0]  # inertia of a column with all others free, against all others held
             recursive.mass_matrix(model, work)
             held = np.diag(work.M.reshape(self.nv, self.nv))
-            nothing = (model.drive == -1) & ((held <= 0.0) | (left <= 1e-13 * held))
+            turns = np.array([unit.startswith("rad") for unit in self.frozen.speed_units], dtype=bool)
+            noise = 1e-15 * np.where(turns, np.max(held[turns], initial=0.0), np.max(held[~turns], initial=0.0))
+            nothing = (model.drive == -1) & ((held <= noise) | (left <= 1e-13 * held))
         without = [name for name, empty in zip(self.speeds, nothing, strict=True) if empty]
         if without:
             raise ModelError(

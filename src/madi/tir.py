@@ -118,7 +118,11 @@ class Tir:
 
 def read_tir(path: str | Path) -> Tir:
     """Read a `.tir` file. Errors name the line and the cause."""
-    return parse_tir(read_small(path, "tire property file"), str(path))
+    text = read_small(path, "tire property file")
+    try:
+        return parse_tir(text, str(path))
+    except InputError as error:
+        raise error if str(path) in str(error) else InputError(f"{path}: {error}") from None
 
 
 def judged(name: str, version: float, values: dict[str, float], side: str = "") -> Tir:
