@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 ENGINES = ("auto", "plain", "jit", "compiled")
 
 
+LIGHT = Finding(
+    "mass matrix", "near the start some freedom has (almost) nothing to accelerate",
+    "Look for bodies whose mass, or inertia about a joint's axis, is zero or tiny",
+)  # fmt: skip
+
+
 class System:
     """The equations of a model. `q`, `v`: joint coordinates and speeds, in the order of `coordinates` and `speeds`."""
 
@@ -61,7 +67,10 @@ class System:
         if self.frozen.rows:
             from madi.loops.settle import settle
 
-            self.layout, self.active_rows = settle(self.layout, self.frozen.rows, self.frozen.q0)
+            try:
+                self.layout, self.active_rows = settle(self.layout, self.frozen.rows, self.frozen.q0)
+            except np.linalg.LinAlgError:
+                raise ModelError(self.name, [LIGHT]) from None
             self._engines.clear()
         self.drawn = self.layout  # as drawn, whatever `adjust` does
 

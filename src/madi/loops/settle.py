@@ -35,8 +35,8 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
     sizes = np.max([np.max(np.abs(J), axis=1, initial=0.0) for J in jacobians], axis=0)
     active = sizes > 1e-13 * max(1.0, float(np.max(sizes, initial=0.0)))
     mean = np.mean(compliances, axis=0)
-    assert np.isfinite(sizes).all(), "constraints cannot be weighed"
-    assert np.all(mean[active] > 0), "constraints cannot be weighed"
+    if not (np.isfinite(sizes).all() and np.all(mean[active] > 0)):
+        raise np.linalg.LinAlgError("constraints cannot be weighed")
     epsilon = np.ones(nr)
     for unit in {row.unit for row in rows}:
         same = np.array([row.unit == unit for row in rows]) & active

@@ -325,8 +325,8 @@ def _power(node: Node, found: Sequence[Any], text: str) -> Any:
     if exponent not in (None, NONE) or node.args[1].op != "number":
         return _refuse(text, f"a power of {units.text(base)} whose exponent is not a number")
     n = node.args[1].args[0]
-    parts = [n * part for part in base]
-    if any(part != round(part) for part in parts) or abs(n) > 12:
+    parts = [n * part for part in base] if abs(n) <= 12 else [0.5]
+    if any(part != round(part) for part in parts):
         return _refuse(text, f"{units.text(base)} to the power {n:g}")
     return round(parts[0]), round(parts[1]), round(parts[2])
 
