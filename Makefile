@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORES := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-all lint format bench page clean
+.PHONY: demo test test-all lint format bench page docs books gallery clean
 
 demo: $(VENV)/.demo
 	$(BIN)/madi papers rrc --out out
@@ -52,5 +52,21 @@ browser:
 page:
 	cd frontend && npm install --no-audit --no-fund --no-package-lock --silent && npm run --silent build
 
+# the site, into site/; books and pictures in it are made by the two targets below, now and then
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+books: $(VENV)/.test
+	$(BIN)/madi verify --book docs/books/verification.md
+	$(BIN)/madi bench trees loops methods realtime flexible --quick --book docs/books/speed.md
+
+gallery: $(VENV)/.test
+	$(BIN)/python tools/gallery.py
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	touch $@
+
 clean:
-	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) out site .pytest_cache .mypy_cache .ruff_cache

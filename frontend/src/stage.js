@@ -7,13 +7,13 @@ import { place } from "./data.js";
 const COLORS = [0x4c78a8, 0xf58518, 0x54a24b, 0xb279a2, 0xe45756, 0x72b7b2, 0xeeca3b, 0x9d755d, 0x8a94a6, 0xd67195];
 const UP = new THREE.Vector3(0, 0, 1);
 
-// without a graphics card, light and edges are made simpler: moving smoothly comes first
+// without a graphics card, light and edges are made simpler: moving smoothly comes first (#fine: for pictures, not so)
 const SOFTWARE = (() => {
   const gl = document.createElement("canvas").getContext("webgl2");
   const told = gl?.getExtension("WEBGL_debug_renderer_info");
   const name = told ? gl.getParameter(told.UNMASKED_RENDERER_WEBGL) : "";
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
-  return /swiftshader|llvmpipe|software/i.test(name);
+  return /swiftshader|llvmpipe|software/i.test(name) && location.hash !== "#fine";
 })();
 
 function material(color, opacity = 1) {
@@ -446,7 +446,7 @@ export class Stage {
   ease(passed) {
     this.slow = 0.9 * this.slow + 0.1 * passed;
     this.waited = (this.waited ?? 0) + 1;
-    if (this.waited < 12) return;
+    if (this.waited < 12 || location.hash === "#fine") return;
     if (this.slow > 0.023 && this.ratio > 0.4) this.sharpen(0.8 * this.ratio);
     else if (this.slow < 0.018 && this.ratio < this.best) this.sharpen(Math.min(1.1 * this.ratio, this.best));
   }

@@ -12,6 +12,7 @@ import typer
 
 from madi.cli import session  # noqa: F401 - its commands
 from madi.cli.app import MODEL, Json, app, no_nan, show
+from madi.cli.books import write_book
 
 
 @app.command()
@@ -33,6 +34,7 @@ def papers(
 def bench(
     names: Annotated[list[str], typer.Argument(help="Which benchmarks: trees, loops, methods, realtime")],
     quick: Annotated[bool, typer.Option(help="Fewer repetitions and no 300-link chain.")] = False,
+    book: Annotated[Path | None, typer.Option(help="Also write the results as a page (Markdown).")] = None,
     as_json: Json = False,
 ) -> None:
     """Measure speed against peers in one run, after checking that all agree.
@@ -41,12 +43,15 @@ def bench(
     """
     from madi.bench import BENCHMARKS
 
-    _report(names, BENCHMARKS, "benchmark", quick, as_json)
+    found = _report(names, BENCHMARKS, "benchmark", quick, as_json)
+    if book is not None:
+        write_book(book, "The speed book", f"madi bench {' '.join(names)}{' --quick' if quick else ''}", found)
 
 
 @app.command()
 def verify(
     names: Annotated[list[str] | None, typer.Argument(help="Which cases; default all.")] = None,
+    book: Annotated[Path | None, typer.Option(help="Also write the results as a page (Markdown).")] = None,
     as_json: Json = False,
 ) -> None:
     """Run problems with known answers: closed forms, published digits. Exit code 1 if one misses its bar.
@@ -64,6 +69,8 @@ def verify(
         print(json.dumps(no_nan(found), indent=2))
     else:
         show(found)
+    if book is not None:
+        write_book(book, "The verification book", "madi verify", [found])
     if found["bad"]:
         raise typer.Exit(1)
 
@@ -204,7 +211,7 @@ def version() -> None:
     print(__version__)
 
 
-def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: str, option: Any, as_json: bool) -> None:
+def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: str, option: Any, as_json: bool) -> list[Any]:
     """Run what was asked for and show the reports."""
     for name in names:
         if name not in known:
@@ -212,9 +219,10 @@ def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: s
     reports = {name: known[name](option) for name in names}
     if as_json:
         print(json.dumps(no_nan(reports), indent=2))
-        return
+        return list(reports.values())
     for found in reports.values():
         show(found)
+    return list(reports.values())
 
 
 def main() -> None:

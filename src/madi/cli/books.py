@@ -1,0 +1,72 @@
+"""Reports as pages for people who were not there: with date, versions and machine."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from madi.files import whole_file
+
+PACKAGES = ("madi", "numpy", "scipy", "numba", "casadi", "pin", "mujoco", "exudyn")
+
+
+def write_book(path: Path, title: str, command: str, reports: Sequence[dict[str, Any]]) -> None:
+    """A page of reports; `command` is what made it."""
+    lines = [f"# {title}", "", f"Written by `{command} --book ...` on {datetime.date.today().isoformat()}. {machine()}", ""]
+    for report in reports:
+        lines += [f"## {report['title']}", ""]
+        lines += [f"- {name}: {_shown(value)}" for name, value in report.get("values", {}).items()] + [""]
+        for name, rows in report.get("tables", {}).items():
+            lines += [f"### {name}", "", *_table(rows), ""]
+        lines += [*report.get("notes", []), ""]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as part:
+        part.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
+def _table(rows: list[dict[str, Any]]) -> list[str]:
+    head = list(rows[0])
+    cells = ["| " + " | ".join(_shown(row.get(name, "")) for name in head) + " |" for row in rows]
+    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *cells]
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", "/").replace("\n", " ")
+
+
+def machine() -> str:
+    """The processor and the versions that matter."""
+    found = []
+    for name in PACKAGES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            continue
+    return f"{_processor()}, {os.cpu_count()} cores; Python {platform.python_version()}, {_compiler()}{', '.join(found)}."
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()
+
+
+def _compiler() -> str:
+    from madi.engines.compiled import compiler
+
+    name = compiler()
+    if name is None:
+        return "no C compiler, "
+    try:
+        told = subprocess.run([name, "--version"], capture_output=True, text=True, check=False).stdout.splitlines()
+    except OSError:
+        return ""
+    return f"{told[0].split('(')[0].strip()} {told[0].split()[-1]}, " if told else ""
