@@ -7,8 +7,8 @@ CORES := $(shell nproc 2>/dev/null || echo 2)
 .PHONY: demo test test-all lint format bench page docs books gallery clean
 
 demo: $(VENV)/.demo
-	$(BIN)/madi papers rrc --out out
-	$(BIN)/madi verify
+	$(BIN)/madi papers 6x6 --out out
+	@echo "open out/six_by_six.html in a browser: animation, plots, tree and findings"
 
 test: $(VENV)/.test lint
 	$(BIN)/python -m pytest -n $(CORES) -m "not slow" src/madi tests

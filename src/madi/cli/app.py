@@ -43,3 +43,5 @@ def show(report: dict[str, Any]) -> None:
         console.print(f"  {note}")
     for path in report.get("figures", []):
         console.print(f"  figure: {path}", soft_wrap=True)
+    for path in report.get("pages", []):
+        console.print(f"  page: {path}", soft_wrap=True)

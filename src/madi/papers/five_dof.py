@@ -96,5 +96,6 @@ def report(out: Path) -> dict[str, Any]:
                 drawn, run, other, ratio, {"coordinates": "-", "constraints": "-", "time": "5.18", "ratio": "-"}
             )
         },
+        "pages": [str(run.view(out / "five-dof.html", signals=[list(SIGNALS), "chassis.y"]))],
         "figures": [plot(out / "five-dof.png", "5-DOF vehicle: relative displacements (P0, Figs. 8-12)", panels)],
     }

@@ -156,6 +156,7 @@ def report(out: Path) -> dict[str, Any]:
             "Printed times are those of a proposed program against DADS, a general one; both of ours are madi's own.",
             "Violation before closing is what a step leaves; positions are then corrected along the constrained directions.",
         ],
+        "pages": [str(run.view(out / "lane_change.html", signals=["chassis.ay", "chassis.wx", "chassis.wz"]))],
         "figures": [
             plot(out / "lane_change.png", "Lane change at 40 km/h (P2, Figs. 8-13)", panels),
             draw(out / "lane_change_steps.png", runs),

@@ -289,6 +289,7 @@ def report(out: Path) -> dict[str, Any]:
             "P3's properties of the velocity coupling, tested on this model": _properties(equations),
         },
         "figures": figures,
+        "pages": [str(run.view(out / "ralf.html", signals=["upper.y1", "lower.y1"], trace="payload"))],
         "notes": ["Link data and the motion are assumed (the paper prints none); see madi/papers/ralf.py."],
     }
 

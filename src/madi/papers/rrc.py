@@ -238,4 +238,5 @@ def report(out: Path) -> dict[str, Any]:
             "Table 3: time for the reaction of one joint, s": timings(system),
         },
         "figures": [str(out / "rrc.png")],
+        "pages": [str(run1.view(out / "rrc.html", signals=["2.drive", "2.fx"], trace="link7"))],
     }

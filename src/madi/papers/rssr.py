@@ -56,7 +56,7 @@ def model(coupler: str = "body") -> Model:
 
 def report(out: Path) -> dict[str, Any]:
     """Both variants against the Cartesian solver, as Fig. 5 and Table 5."""
-    panels, tables = [], {}
+    panels, tables, pages = [], {}, []
     values: dict[str, Any] = {}
     made = "generated C" if compiler() else "jitted kernels (no C compiler here)"
     for coupler in ("body", "distance"):
@@ -71,6 +71,7 @@ def report(out: Path) -> dict[str, Any]:
         run, other, _ = both(drawn, DURATION, method="abm", rtol=1e-10, repeats=1)
         z, z_cartesian = run["body1.az"], other["body1.az"]
         time = run.data["time"].values
+        pages.append(str(run.view(out / f"rssr_{coupler}.html", signals=["body1.az"], trace="body1")))
         panels.append((f"z'' of body 1, m/s²\n({name})", time, {"relative": z, "Cartesian": z_cartesian}))
         values[f"{name}: largest difference of z'' (of its range)"] = apart(z, z_cartesian)
         values[f"{name}: largest constraint residual, m"] = float(run.data["violation"].max())
@@ -84,4 +85,5 @@ def report(out: Path) -> dict[str, Any]:
             "Printed counts do not follow from the model (see madi/papers/rssr.py); both variants run.",
         ],
         "figures": [plot(out / "rssr.png", "RSSR: vertical acceleration of body 1 (P0, Fig. 5)", panels)],
+        "pages": pages,
     }

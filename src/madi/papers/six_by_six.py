@@ -228,6 +228,7 @@ def report(out: Path) -> dict[str, Any]:
             if other is not None else "Exudyn is not installed (extra `peers`): its curve is left out.",
         ],
         "figures": [draw(out / "six_by_six.png", figures)],
+        "pages": [str(tight.view(out / "six_by_six.html", signals=["chassis.y", ["base.vy.a"], ["base.wz.a"]]))],
     }  # fmt: skip
 
 

@@ -136,4 +136,5 @@ def report(out: Path) -> dict[str, Any]:
             "position, velocity and acceleration, factored anew when convergence asks for it; the same integrator and step.",
         ],
         "figures": [plot(out / "tracked.png", "Tracked vehicle over a bump at 11 m/s (P0, Fig. 3)", panels)],
+        "pages": [str(run.view(out / "tracked.html", signals=["hull.z", "hull.az"]))],
     }
