@@ -124,3 +124,23 @@ def test_defects_are_the_doctors_errors():
     assert report.as_dicts()[0]["element"].startswith("body 'lost'")
     with pytest.raises(madi.InputError, match="give a Model"):
         madi.check("model.yaml")
+
+
+@pytest.mark.parametrize("angle", [0.05, 0.15, 0.1500001, 0.3, 1.0, 2.9, 3.05])
+def test_a_parallelogram_is_examined_wherever_it_starts(angle):
+    m = madi.Model("parallelogram")
+    base, crank = 1.0, 0.5
+    up = crank * np.array([np.cos(angle), 0, np.sin(angle)])
+    link(m, "a", m.ground, (0, 0, 0), up)
+    b = link(m, "b", "a", up, up + (base, 0, 0))
+    c = link(m, "c", m.ground, (base, 0, 0), up + (base, 0, 0))
+    m.revolute("close", b, c, at=up + (base, 0, 0), axis=(0, 1, 0))
+    assert madi.check(m).ok
+
+
+def test_a_call_with_a_wrong_method_or_step_is_told():
+    m = stiff_wheel()
+    with pytest.raises(madi.InputError, match="choose one of"):
+        madi.check(m, method="nope")
+    with pytest.raises(madi.InputError, match="step"):
+        madi.check(m, step=-1.0)

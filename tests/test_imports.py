@@ -289,6 +289,51 @@ def test_welds_ratios_and_frames():
     np.testing.assert_allclose(np.asarray(m.bodies[1].position), [1, 0, 0])
 
 
+BOX = '<geom type="box" size="0.1 0.2 0.3" density="1000"/>'
+SETTINGS = {
+    "joint in a frame": f'<worldbody><body><frame pos="0.1 0.2 0" euler="30 0 0"><joint name="j" axis="0 1 0" pos="0 0 0.1"/></frame>{BOX}</body></worldbody>',
+    "inertial in a frame": f'<worldbody><body><joint name="j"/><frame pos="0.3 0 0" euler="0 0 40"><inertial pos="0 0.1 0" mass="2" diaginertia="1 2 2.5"/></frame>{BOX}</body></worldbody>',
+    "two sections of defaults": '<default><geom density="500"/></default><default><joint damping="3"/></default><worldbody><body><joint name="j" axis="0 1 0"/><geom type="box" size="0.1 0.2 0.3" pos="0.4 0 0"/></body></worldbody>',
+    "box from a line": '<worldbody><body><joint name="j" axis="0 1 0"/><geom type="box" size="0.1 0.2" fromto="0 0 0 0.3 0.2 0.5"/></body></worldbody>',
+    "ellipsoid from a line": '<worldbody><body><joint name="j" axis="0 1 0"/><geom type="ellipsoid" size="0.1 0.2" fromto="0 0 0 0.3 0.2 0.5"/></body></worldbody>',
+    "total mass": '<compiler settotalmass="5"/><worldbody><body><joint name="j" axis="0 1 0" damping="2"/><geom type="box" size="0.1 0.2 0.3" pos="0.5 0 0"/></body></worldbody>',
+    "bounds": '<compiler boundmass="500" boundinertia="50"/><worldbody><body><joint name="j" axis="0 1 0" damping="2"/><geom type="box" size="0.1 0.2 0.3" pos="0.5 0 0"/></body></worldbody>',
+    "groups": '<compiler inertiagrouprange="0 1"/><worldbody><body><joint name="j" axis="0 1 0"/><geom type="box" size="0.1 0.2 0.3" pos="0.5 0 0"/><geom group="3" size="0.3"/></body></worldbody>',
+    "balance": '<compiler balanceinertia="true"/><worldbody><body><joint name="j" axis="0 1 0"/><inertial pos="0.2 0 0" mass="1" diaginertia="1 1 3"/></body></worldbody>',
+    "no gravity": '<option><flag gravity="disable"/></option><worldbody><body><joint name="j" axis="0 1 0" stiffness="5" springref="20"/><geom size="0.2" pos="0.5 0 0"/></body></worldbody>',
+    "two sections of options": '<option timestep="0.001"/><option gravity="1 0 -3"/><worldbody><body><joint name="j" axis="0 1 0"/><geom size="0.2" pos="0.5 0 0"/></body></worldbody>',
+    "own turn before the class's": '<default><geom quat="0.7 0.7 0 0"/></default><worldbody><body><joint name="j" axis="0 1 0"/><geom type="box" size="0.1 0.2 0.3" pos="0.5 0 0" euler="0 30 20"/></body></worldbody>',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_of_mjcf_that_change_masses_and_motion_are_followed(name):
+    text = f"<mujoco>{SETTINGS[name]}</mujoco>"
+    for joint, mine, theirs in compared(text, np.random.default_rng(1)):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-6, atol=1e-9, err_msg=joint)
+
+
+def test_what_mjcf_says_and_madi_does_not_is_noted():
+    text = """<mujoco><compiler fitaabb="true"/><default><equality active="false"/></default><worldbody>
+      <body name="a"><joint springdamper="0.5 0.7"/><geom size="0.1" shellinertia="true"/></body></worldbody>
+      <equality><connect body1="a" anchor="0 0 0"/></equality></mujoco>"""
+    m = mjcf_text(text)
+    assert m.build().cut_joints == [], "inactive by its class"
+    told = "\n".join(m.notes)
+    for word in ("compiler settings: fitaabb", "springdamper", "shells"):
+        assert word in told
+
+
+def test_odd_names_of_urdf_do_not_collide():
+    link = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
+    text = (f"<robot><link name='ground'/><link name='a@b'>{link}<visual><geometry><box size='0 0 0'/></geometry></visual></link>"
+            f"<link name='c'>{link}</link><joint name='k.1' type='continuous'><parent link='ground'/><child link='a@b'/></joint>"
+            "<joint name='k_1' type='continuous'><parent link='a@b'/><child link='c'/></joint></robot>")  # fmt: skip
+    m = urdf_text(text)
+    assert m.build().nv == 2
+    assert "looks without size" in "\n".join(m.notes)
+
+
 @pytest.mark.parametrize(("text", "told"), [
     ("<!DOCTYPE m SYSTEM 'http://x'><mujoco/>", "DOCTYPE"), ("<robot/>", "no MJCF"), ("<mujoco/>", "has no bodies"),
     ("<mujoco><worldbody><body><joint type='weird'/></body></worldbody></mujoco>", "type 'weird'"),
@@ -297,6 +342,8 @@ def test_welds_ratios_and_frames():
     ("<mujoco><include file='other.xml'/></mujoco>", "not read here"),
     ("<mujoco><worldbody><replicate count='99'><body/></replicate></worldbody></mujoco>", "write the bodies out"),
     ("<mujoco><worldbody><body name='a'/></worldbody><equality><connect body1='a' body2='b' anchor='0 0 0'/></equality></mujoco>", "no body 'b'"),
+    ("<mujoco><default class='foo'/><worldbody><body/></worldbody></mujoco>", "called main"),
+    ("<mujoco><worldbody><body><geom size='1' mass='-1'/></body></worldbody></mujoco>", "mass is negative"),
     ("<mujoco><worldbody><body quat='0 0 0 0'/></worldbody></mujoco>", "quat is zero"),
 ])  # fmt: skip
 def test_a_wrong_mjcf_is_told_with_its_line(text, told):

@@ -52,6 +52,9 @@ def again(model):
     ("300 lbf/in", 300 * 4.4482216152605 / 0.0254),
     ("3000 rpm", 100 * np.pi), ("120 km/h", 120 / 3.6), ("5 kg mm^2", 5e-6), ("5 kg*mm²", 5e-6), ("2 N/(m s)", 2.0),
     ("1 l", 1e-3),
+    ("5 s^-1", 5.0), ("9.81 m s^-2", 9.81), ("5 N mm^-1", 5000.0), ("10 s**-1", 10.0), ("3/s", 3.0), ("1/s", 1.0),
+    ("4 Nm", 4.0), ("7 \u03bcm", 7e-6), ("1/(2 s)", 0.5), ("1 or 0 and 0", 1.0), ("(3 m)**2", 9.0), ("5 min", 300.0),
+    ("-2 deg", -np.pi / 90),
     ("2 + 3 * 4", 14.0), ("2 ** 3 ** 2", 512.0), ("-2 ** 2", -4.0), ("(1 + 2) * -3", -9.0), ("a = 3; b = a * a; b - a", 6.0),
     ("where(1 < 2, 10, 20)", 10.0), ("min(3, max(1, 2))", 2.0), ("mod(7.5, 2)", 1.5), ("atan2(1, 1)", np.pi / 4),
     ("sqrt(16 m2)", 4.0), ("1 < 2 and not 3 < 2", 1.0), ("2 * g0", 19.6133), ("sin(90 deg)", 1.0), ("50 %", 0.5),
@@ -70,11 +73,30 @@ def test_an_expression_has_its_value(text, wanted):
     ("mm", "needs a number before it"), ("", "empty"), ("2 $ 3", "no meaning"),
     ("(" * 40 + "1" + ")" * 40, "too many parentheses"),
     ("+".join(["1"] * 500), "more than 100 terms"), ("2 ** " * 50 + "1", "powers of powers"), ("exp(2 s)", "exp() of"),
+    ("1/2 deg", "what is divided"), ("2 m^0.5", "a power of what"), ("2 ** (3 m)", "exponent in m"),
 ])  # fmt: skip
 def test_a_wrong_expression_is_told(text, told):
     with pytest.raises(madi.InputError) as error:
         NOTHING.number(text, None)
     assert told in str(error.value)
+
+
+def test_parameters_win_over_powers_of_units():
+    """m2 and l2 are masses and lengths in every mechanism, and would be squares of metres and litres."""
+    scope = Scope({"l2": 0.4, "m2": 3.0}, {"l2": (1, 0, 0), "m2": (0, 1, 0)}, {})
+    assert scope.number("50 N * l2", None) == 20.0
+    assert scope.number("2 * m2", (0, 1, 0)) == 6.0
+    assert scope.number("a2 = 3; 2 m * a2", (1, 0, 0)) == 6.0
+    assert NOTHING.number("2 m2", (2, 0, 0)) == 2.0
+
+
+def test_a_parameter_without_unit_may_be_anything():
+    text = PENDULUM.replace("L: 50 cm", "L: 0.5")
+    same_arrays(loads(text), loads(PENDULUM))
+    with pytest.raises(madi.FileError, match="kg and m meet"):
+        loads(PENDULUM.replace("mass: m1", "mass: m1 + L"))
+    with pytest.raises(madi.FileError, match="is in kg; m is needed"):
+        loads(PENDULUM, parameters={"L": "3 kg"})
 
 
 def test_units_must_fit_the_entry_and_a_pound_is_not_its_weight():
@@ -207,7 +229,7 @@ def test_the_schema_knows_every_element_of_the_model_and_its_arguments():
             known = set(inspect.signature(getattr(madi.Model, name)).parameters) - {"self", "name"}
             assert set(kind(group, name).entries) == known, name
     elements = {n for kinds in GROUPS.values() for n in kinds}
-    others = {"save", "simulate", "check", "build", "drive", "lock", "adjustable", "visual"}
+    others = {"save", "simulate", "check", "build", "drive", "lock", "adjustable", "visual", "snapshot"}
     methods = {n for n, f in vars(madi.Model).items() if callable(f) and not n.startswith("_")}
     assert methods == elements | others
     run = set(inspect.signature(madi.simulate).parameters) - {
@@ -412,3 +434,74 @@ def test_the_reference_page_in_the_docs_is_the_schema_s():
     for kinds in GROUPS.values():
         for name in kinds:
             assert f"### {name}" in reference_page()
+
+
+# ---- what a reviewer broke -------------------------------------------------------------------------------------------
+
+
+def spring_model():
+    m = madi.Model("m")
+    body = m.body("b", 1.0, inertia=(1, 1, 1), position=(0, 0, -1))
+    m.revolute("A", m.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
+    return m
+
+
+def test_functions_with_conditions_and_remainders_come_back():
+    m = spring_model()
+    m.force("F", "b", lambda t: ((t > 1) * 100.0, t % 2.0, 100.0 * madi.atan2(t, 2.0)))
+    same_arrays(m, again(m))
+
+
+@pytest.mark.parametrize("name", ['a"b', "A²", "x y", "12", "é", "it's", "q(1)", "null", "1e5", "-", "# no", "a: b"])
+def test_names_that_look_like_something_else_come_back(name):
+    m = madi.Model(name)
+    body = m.body(name, 1.0, inertia=(1, 1, 1), position=(0, 0, -1))
+    m.revolute(name, m.ground, body, at=(0, 0, 0), axis=(0, 1, 0), q0=[0.2])
+    m.joint_torque(name, name, lambda t, q, v: -q[0] * v[0])
+    m.lock(name)
+    back = again(m)
+    same_arrays(m, back)
+    assert back.name == name
+    assert back.bodies[0].name == name
+
+
+def test_elements_changed_after_drawing_are_written_as_they_are():
+    m = spring_model()
+    two = m.body("c", 1.0, inertia=(1, 1, 1), position=(0, 1, -1))
+    m.revolute("B", m.ground, two, at=(0, 1, 0), axis=(0, 1, 0))
+    gear = m.gear("g", "A", "B", (1.0, 3.0))
+    same_arrays(m, again(m))
+    gear.parameters["offset"] = 0.25
+    same_arrays(m, again(m))
+    gear.parameters["offset"], gear.parameters["ratio"] = 0.0, 1.7
+    same_arrays(m, again(m))
+    beam = spin_up.model()
+    beam.bodies[0].position = (0.0, 0.0, 0.5)
+    beam.joints[0].at = (0.0, 0.0, 0.5)
+    same_arrays(beam, again(beam))
+
+
+def test_files_are_named_from_the_file_that_names_them(tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "b.yaml").write_text(
+        "bodies: {b: {mass: 1, inertia: [1, 1, 1]}}\nroads: {bump: [{half_round: {at: 3, radius: 0.1}}]}"
+    )
+    (tmp_path / "parts" / "a.yaml").write_text("include: b.yaml\nadjustable: [spring.stiffness]")
+    (tmp_path / "m.yaml").write_text("""
+include: parts/a.yaml
+joints: {f: {type: free, parent: ground, child: b}}
+forces: {w: {type: wheel, body: b, at: [0, 0, 0.3], radius: 0.3, stiffness: 1e4, road: bump}}
+""")
+    m = madi.load(tmp_path / "m.yaml")
+    assert m.forces[0].parameters["road"].features
+    assert m.adjustables == ["spring.stiffness"]
+    (tmp_path / "parts" / "b.yaml").write_text("include: ../../x.yaml")
+    with pytest.raises(madi.FileError, match="outside"):
+        madi.load(tmp_path / "m.yaml")
+
+
+def test_parameters_of_any_name_can_be_set(tmp_path):
+    (tmp_path / "m.yaml").write_text(PENDULUM.replace("L:", "path:").replace("L", "path"))
+    assert madi.load(tmp_path / "m.yaml", path=0.75).bodies[0].position[2] == -0.75
+    with pytest.raises(madi.InputError, match="must be a number"):
+        madi.load(tmp_path / "m.yaml", path=[1])

@@ -156,3 +156,60 @@ def test_bryant_angles_are_an_output():
     run = madi.simulate(m, 0.2, step=0.1)
     assert [run[f"box.r{axis}"][0] for axis in "xyz"] == pytest.approx(angles)
     assert run["box.rz"][-1] == pytest.approx(1.1 + 0.1)  # about the body's own z: the third angle alone
+
+
+def test_a_run_keeps_the_model_it_was_made_of(tmp_path):
+    m = double_pendulum()
+    run = madi.simulate(m, 0.1, step=1e-2, engine="plain")
+    m.forces[0].parameters["stiffness"] = 1000.0
+    m.bodies.clear()
+    assert run.model.forces[0].parameters["stiffness"] == 2.0
+    again = madi.load_run(run.save(tmp_path / "run.nc"))
+    assert again.model.forces[0].parameters["stiffness"] == 2.0
+    assert again.model.build().digest == run.data.attrs["model_hash"]
+    assert isinstance(again.statistics["steps"], int)
+
+
+def test_a_run_is_saved_even_where_its_model_cannot_be_written(tmp_path):
+    from madi.flexible import Shape, tube
+
+    m = madi.Model("beam")
+    shape = Shape("by hand", lambda x, order: [x**2, 2 * x, 2 + 0 * x, 0 * x][order], 1.0)
+    m.beam("b", (0, 0, 0), (1, 0, 0), tube(0.02, 0.01), 2e11, 7800.0, {"z": [shape]}, strict=False)
+    m.fixed("wall", m.ground, "b", at=(0, 0, 0))
+    m.run = {"duration": 0.01, "step": 1e-4, "progress": False}
+    run = m.simulate(engine="plain")
+    with pytest.warns(madi.MadiWarning, match="without its model"):
+        run.save(tmp_path / "run.nc")
+    assert madi.load_run(tmp_path / "run.nc").model is None
+
+
+def test_tables_and_formats(run, tmp_path):
+    import pandas as pd
+
+    frame = pd.read_csv(run.save(tmp_path / "run.csv", "A", "B.fz", "k.force"))
+    assert list(frame.columns) == ["time [s]", "A [rad]", "B.fz [N]", "k.force [N m]"]
+    np.testing.assert_array_equal(frame["A [rad]"], run["A"])
+    again = pd.read_parquet(run.save(tmp_path / "run.parquet"))
+    np.testing.assert_array_equal(again["A [rad]"], run["A"])
+    assert "lower.x [m]" in again
+    np.testing.assert_allclose(run["B.force"], np.linalg.norm(run.data["reaction_force"].sel(joint="B"), axis=1))
+    with pytest.raises(madi.InputError, match=r"\.nc, \.csv or \.parquet"):
+        run.save(tmp_path / "run.txt")
+    for name in run.signals:
+        assert run[name].shape == run["A"].shape
+
+
+def test_signals_of_other_sizes_get_their_own_panel(run):
+    figure = run.plot("A", "B", "energy", "lower.x", "violation" if "violation" in run.data else "A.v")
+    assert len(figure.axes) >= 4
+    with pytest.raises(madi.InputError, match="Near it: lower"):
+        run["lower.xx"]
+
+
+def test_files_that_are_no_runs_are_told(tmp_path):
+    import xarray as xr
+
+    xr.Dataset({"a": ("x", [1.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    with pytest.raises(madi.InputError, match="not a run"):
+        madi.load_run(tmp_path / "other.nc")

@@ -145,7 +145,7 @@ def test_exit_codes_and_messages(tmp_path):
     (tmp_path / "bad.yaml").write_text("bodies:\n  a: {mass: 3 m}\n")
     for words, code, told in [
         (("run", "bad.yaml"), 1, "bad.yaml, line 2, bodies.a.mass: '3 m' is in m; kg is needed"),
-        (("check", "nothing.yaml"), 1, "cannot be read"),
+        (("check", "nothing.yaml"), 2, "there is no file"),
         (("run", "nothing"), 2, "there is no model 'nothing'"),
         (("new", "nothing"), 2, "there is no template 'nothing'"),
         (("plot", "nothing.nc"), 2, "there is no file 'nothing.nc'"),

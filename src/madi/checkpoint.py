@@ -53,14 +53,7 @@ class Checkpoint:
         """Restore a run's memory from the file; False: there is none yet."""
         if not self.path.exists():
             return False
-        try:
-            with np.load(self.path, allow_pickle=False) as file:
-                stored = {name: file[name] for name in file.files}
-            told = json.loads(bytes(stored.pop("told")).decode())
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise InputError(
-                f"{self.path}: is not a checkpoint that can be read ({error}); delete it to begin anew"
-            ) from None
+        told, stored = _read(self.path)
         for name, value in self.identity.items():
             if told.get(name) != value:
                 raise InputError(
@@ -79,25 +72,34 @@ class Checkpoint:
         return True
 
 
-def engine_of(path: Path) -> str | None:
-    """The engine of a checkpoint: a run taken up again must not change it."""
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What a checkpoint tells of its run, and its arrays."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            return str(json.loads(bytes(file["told"]).decode())["engine"])
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-        return None
+            stored = {name: file[name] for name in file.files}
+        told = json.loads(bytes(stored.pop("told")).decode())
+        assert isinstance(told, dict)
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, AssertionError, zipfile.BadZipFile):
+        raise InputError(f"{path}: is no checkpoint that can be read; delete it to begin anew") from None
+    return told, stored
+
+
+def engine_of(path: Path) -> str | None:
+    """The engine of a checkpoint: a run taken up again must not change it."""
+    return str(_read(path)[0].get("engine")) if path.exists() else None
 
 
 def identity(run: Integration) -> dict[str, Any]:
     """What must be as before for a run to be the same run."""
-    layout = run.system.layout
-    digest = hashlib.sha256(layout.ints.tobytes() + layout.reals.tobytes()).hexdigest()[:16]
     return {
-        "format": FORMAT, "version of madi": source_hash(), "model": digest, "method": run.method.name,
-        "engine": run.engine_name, "options": hashlib.sha256(run.option.tobytes()).hexdigest()[:16],
-        "output times": hashlib.sha256(run.times.tobytes()).hexdigest()[:16], "history": run.history is not None,
-        "way": run.way,
+        "format": FORMAT, "version of madi": source_hash(), "model": run.system.digest, "method": run.method.name,
+        "engine": run.engine_name, "options": _hash(run.option), "output times": _hash(run.times),
+        "start": _hash(run.state), "history": run.history is not None, "way": run.way,
     }  # fmt: skip
+
+
+def _hash(array: np.ndarray) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()[:16]
 
 
 def _memory(run: Integration) -> dict[str, np.ndarray]:
@@ -109,9 +111,5 @@ def _scratch(run: Integration) -> dict[str, np.ndarray]:
 
 
 def time_of(path: Path) -> float | None:
-    """How far the run in a checkpoint has come; None: there is none that can be read."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return float(file["memory.state"][0])
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-        return None
+    """How far the run in a checkpoint has come; None: there is none."""
+    return float(_read(path)[1]["memory.state"][0]) if path.exists() else None

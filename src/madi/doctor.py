@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from madi.errors import AssemblyError, Finding, InputError, MadiError
+from madi.errors import AssemblyError, Finding, InputError, MadiError, positive_number
 from madi.integrate import METHODS
 from madi.linearization import Linear, linearize
 from madi.loops.redundancy import length_of
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.model.model import Model
+from madi.spatial.rotation import as_rotation
 from madi.system import System
 
 ERROR, WARNING, REMARK = "error", "warning", "remark"
@@ -48,6 +49,10 @@ def examine(model: Model, step: float | None = None, method: str | None = None) 
     model's own `run`)."""
     if not isinstance(model, Model):
         raise InputError(f"check: give a Model, not {type(model).__name__}")
+    if method is not None and method not in METHODS:
+        raise InputError(f"method={method!r}: choose one of {', '.join(METHODS)}")
+    if step is not None:
+        positive_number(step, "step")
     defects = model.check()
     if defects:
         return Findings(defects)
@@ -78,7 +83,7 @@ def _units(model: Model, system: System) -> Iterator[Finding]:
         if abs(pull / size - 1) < 0.03:
             yield Finding("gravity", f"{pull:g} m/s2 looks like {unit}", "madi works in m, kg, s: give 9.81 m/s2", WARNING)
     points = [np.asarray(joint.at, dtype=float) for joint in model.joints if joint.at is not None]
-    points += [np.asarray(body.position, dtype=float) for body in model.bodies]
+    points += [_centre(body) for body in model.bodies]
     span = float(np.max(np.ptp(np.array(points), axis=0)))
     if span > 200.0 and pull > 0:
         yield Finding(
@@ -125,12 +130,15 @@ def _inertia(model: Model, body: Body) -> Iterator[Finding]:
         yield Finding(element, told, "The inertia looks too small by far (g, mm2?); check its unit, kg m2", WARNING)
 
 
+def _centre(body: Body) -> np.ndarray:
+    """A body's centre of mass in the drawing."""
+    turn = as_rotation(body.orientation, body.name)
+    return np.asarray(np.asarray(body.position, dtype=float) + turn @ np.asarray(body.com, dtype=float))
+
+
 def _reach(model: Model, body: Body) -> float:
     """Largest distance of a joint from the body's centre of mass, in the drawing."""
-    from madi.spatial.rotation import as_rotation
-
-    turn = as_rotation(body.orientation, body.name)
-    centre = np.asarray(body.position, dtype=float) + turn @ np.asarray(body.com, dtype=float)
+    centre = _centre(body)
     points = [
         np.asarray(joint.at, dtype=float) for joint in model.joints
         if joint.at is not None and body.name in (body_name(joint.parent), body_name(joint.child))
@@ -158,10 +166,10 @@ def _assembly(system: System, start: Any) -> Iterator[Finding]:
 
 def _mobility(system: System, q: np.ndarray) -> Iterator[Finding]:
     found = system.mobility(q)
-    driven = int(np.sum(np.asarray(system.layout.arrays.drive) != -1))
+    driven = int(np.sum(np.asarray(system.layout.arrays.drive) != -1)) + sum(bool(row.driven) for row in system.frozen.rows)
     prescribed = f", {driven} coordinate(s) prescribed" if driven else ""
     what = f"{found.freedoms} freedom(s){prescribed}; Grübler's count gives {found.gruebler}"
-    if found.freedoms == 0 and not driven and not any(row.driven for row in system.frozen.rows):
+    if found.freedoms == 0 and not driven:
         yield Finding("mobility", f"the mechanism cannot move: {what}", "Free a joint, or ask for its static loads", ERROR)
     else:
         yield Finding("mobility", what, "Compare it with what you expect", REMARK)
@@ -200,7 +208,8 @@ def _positions(system: System, start: Any) -> Iterator[Finding]:
     if len(places) < 3:
         return
     k = int(np.argmin([smallest for _, _, smallest in places]))
-    way, q, worst = places[max(k - 1, 0)]
+    at, _, worst = places[k]
+    way, q = (places[k - 1][0], places[k - 1][1]) if k else (0.0, start.q)
     for further, _, smallest in _march(system, q, 0.01, 32, before=places[k][1]):
         if smallest < worst:
             worst, at = smallest, way + further
@@ -277,7 +286,8 @@ def _rate(linear: Linear, k: int) -> str:
     mode = linear.modes[k]
     who = ", ".join(linear.movers(k, 2)) or "?"
     if mode["eigenvalue"].imag:
-        return f"{mode['frequency']:.3g} Hz (damping {mode['damping']:.2g}), mostly of {who}"
+        damping = 0.0 if abs(mode["damping"]) < 1e-9 else mode["damping"]
+        return f"{mode['frequency']:.3g} Hz (damping {damping:.2g}), mostly of {who}"
     what = "a decay" if mode["eigenvalue"].real < 0 else "a growth"
     return f"{what} at {abs(mode['eigenvalue']):.3g} 1/s, mostly of {who}"
 

@@ -221,7 +221,7 @@ class Solver(Integration):
         self.entry = "null-space" if self.loops in WAYS else system.entry(formulation)
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         self.closer = system.engine("jit") if self.loops and engine == "compiled" else self.engine
-        self.way = f"{formulation} {self.loops}"
+        self.way = f"{formulation} {self.loops}" + (f" {tuple(feedback)}" if self.loops == "baumgarte" else "")
         if self.loops in WAYS:
             self.closer.make_dense()
         if self.loops:

@@ -72,6 +72,10 @@ class CartesianSolver(Integration):
         """See Integration."""
         return self.made.work
 
+    def scratch(self) -> dict[str, np.ndarray]:
+        """See Integration; of joint coordinates too: the sign of a quaternion goes on from the one before."""
+        return {**super().scratch(), **{f"forces.{name}": view for name, view in self.made.forces._asdict().items()}}
+
     def function(self, name: str) -> tuple[Any, np.ndarray]:
         """A kernel for `kernel.call`."""
         made, kernel = self.made, ENTRIES[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from madi.model.elements import body_name
 from madi.observation import Observation, Reaction, SystemJacobian
 from madi.topology.freeze import freeze, path_matrix
 from madi.topology.graph import spanning_tree
-from madi.topology.layout import Layout
+from madi.topology.layout import Layout, model_views
 from madi.topology.lower import lower
 from madi.topology.parameters import Parameters
 
@@ -131,6 +132,15 @@ class System:
             )
         return Finding(f"joint coordinate {name!r}", "nothing with inertia moves with it at the start",
                        "Give the body an inertia, lock the joint, or use a joint without this freedom")  # fmt: skip
+
+    @property
+    def digest(self) -> str:
+        """A hash of the model's arrays. Functions that stay in Python are not part of it: their addresses mean nothing."""
+        ints = self.layout.ints.copy()
+        calls = model_views(ints, self.layout.reals).callback
+        if calls.size:
+            calls[:, 0] = 0
+        return hashlib.sha256(ints.tobytes() + self.layout.reals.tobytes()).hexdigest()[:16]
 
     def __repr__(self) -> str:
         return f"<System {self.name!r}: {len(self.bodies)} bodies, {self.nv} speeds, {len(self.cut_joints)} cut joints>"

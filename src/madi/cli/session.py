@@ -123,10 +123,12 @@ def run(
     Example: madi run four-bar.yaml --duration 5s --reaction A --out four-bar.nc
     """
     from madi.cli.models import find_model, seconds
-    from madi.errors import RunError
+    from madi.errors import InputError, RunError
 
     drawn = find_model(model, parameters(change))
     target = out or Path(f"{_stem(model, drawn)}.nc")
+    if not target.parent.is_dir() or target.is_dir() or target.suffix.lower() not in (".nc", ".csv", ".parquet"):
+        raise InputError(f"--out {target}: name a file .nc, .csv or .parquet in a folder that exists")
     kept = Path(f"{target}.checkpoint")
     options: dict[str, Any] = {
         "method": method, "loops": loops, "engine": engine, "formulation": formulation, "rtol": rtol, "reactions": reaction,
@@ -193,13 +195,14 @@ def _tell(found: Any, target: Path, took: float) -> None:
     factor = f", {span / wall:.0f} times faster than real time" if 0 < wall < span else ""
     how = ", ".join(str(statistics[name]) for name in ("method", "loops", "engine") if statistics.get(name))
     print(f"{data.attrs['model']}: {span:g} s in {statistics.get('steps')} steps ({how})")
-    print(f"computing time {wall:.3g} s{factor}; with set-up {took:.2g} s")
+    print(f"computing time {wall:.3g} s{factor}" + (f"; with set-up {took:.2g} s" if took > wall else ""))
     if "violation" in data:
         print(f"loops closed to {float(data['violation'].max()):.1e} m or rad")
     if "energy" in data:
         energy = data["energy"].values
         print(f"energy {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end")
-    print(f"saved: {target}    look at it: madi view {target}    plot: madi plot {target} SIGNAL ...")
+    more = f"    look at it: madi view {target}    plot: madi plot {target} SIGNAL ..." if target.suffix == ".nc" else ""
+    print(f"saved: {target}{more}")
 
 
 @app.command()
@@ -215,7 +218,7 @@ def plot(
     """
     from madi.cli.models import find_run
 
-    if run is not None and not Path(run).suffix and not Path(run).exists():  # all words are signals of the run that is here
+    if run is not None and Path(run).suffix.lower() != ".nc":  # all words are signals of the run that is here
         signals = [run, *(signals or [])]
         run = None
     found, path = find_run(run)

@@ -31,6 +31,11 @@ LEFT_OUT = (
 )
 JOINTS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 DEEPEST = 8
+TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+HEEDED = (  # settings of the compiler that are followed, or do not matter here
+    "angle", "coordinate", "eulerseq", "autolimits", "inertiafromgeom", "inertiagrouprange", "boundmass", "boundinertia",
+    "settotalmass", "balanceinertia", "meshdir", "texturedir", "assetdir", "strippath", "usethread", "discardvisual",
+)  # fmt: skip
 
 
 def load_mjcf(path: str | Path, limits: bool = False) -> Model:
@@ -55,11 +60,24 @@ class _Reader:
         self._include(root, [])
         self.compiler = {name: text for element in root.all("compiler") for name, text in element.attributes.items()}
         self.degrees = self.compiler.get("angle", "degree") == "degree"
+        groups = self.compiler.get("inertiagrouprange", "0 5").split()
+        try:
+            self.groups = float(groups[0]), float(groups[1])
+            _ = [float(self.compiler.get(name, 0)) for name in ("boundmass", "boundinertia", "settotalmass")]
+        except (ValueError, IndexError):
+            raise root.error(
+                "the compiler's inertiagrouprange, boundmass, boundinertia or settotalmass are no numbers"
+            ) from None
         if self.compiler.get("coordinate", "local") != "local":
             raise root.error("global coordinates are not read; MuJoCo itself has given them up")
         self.defaults: dict[str, dict[str, dict[str, str]]] = {"main": {}}
         for element in root.all("default"):
+            if element.get("class", "main") != "main":
+                raise element.error("the outermost default class is called main")
             self._default(element, {}, "main")
+        for name in self.compiler:
+            if name not in HEEDED:
+                self.note("compiler settings", name)
 
     # ---- files and defaults -------------------------------------------------------------------------------------------
 
@@ -95,7 +113,7 @@ class _Reader:
 
     def _default(self, element: Element, inherited: dict[str, dict[str, str]], name: str) -> None:
         name = element.get("class") or name
-        own = {tag: dict(values) for tag, values in inherited.items()}
+        own = self.defaults.get(name) or {tag: dict(values) for tag, values in inherited.items()}  # sections add up
         for child in element.children:
             if child.tag != "default":
                 own.setdefault(child.tag, {}).update(child.attributes)
@@ -105,12 +123,15 @@ class _Reader:
                 raise child.error("a default within a default needs a class")
             self._default(child, own, "main")
 
-    def _filled(self, element: Element, childclass: str) -> Element:
+    def _filled(self, element: Element, childclass: str, tag: str = "") -> Element:
         """An element with the attributes of its class."""
         name = element.get("class") or childclass or "main"
         if name not in self.defaults:
             raise element.error(f"there is no default class {name!r}")
-        values = {**self.defaults[name].get(element.tag, {}), **element.attributes}
+        inherited = dict(self.defaults[name].get(tag or element.tag, {}))
+        if any(way in element.attributes for way in TURNS):  # its own way to say it goes before a class's
+            inherited = {key: value for key, value in inherited.items() if key not in TURNS}
+        values = {**inherited, **element.attributes}
         return Element(element.tag, values, element.file, element.line, element.children)
 
     def note(self, what: str, who: str) -> None:
@@ -122,9 +143,11 @@ class _Reader:
     def model(self) -> Model:
         """Bodies, joints and equalities."""
         self.m = Model(self.root.get("model") or "mujoco model")
-        option = self.root.first("option")
-        if option is not None:
-            self.m.gravity = tuple(option.numbers("gravity", 3, (0.0, 0.0, -9.81)))
+        for option in self.root.all("option"):
+            if "gravity" in option.attributes:
+                self.m.gravity = tuple(option.numbers("gravity", 3))
+            if any(flag.get("gravity") == "disable" for flag in option.all("flag")):
+                self.m.gravity = (0.0, 0.0, 0.0)
             for name in ("wind", "density", "viscosity"):
                 if name in option.attributes:
                     self.note("fluid forces", f"line {option.line}")
@@ -136,14 +159,15 @@ class _Reader:
             self._children(world, "", Frame(np.eye(3), np.zeros(3)), self.m.ground)
         for equality in self.root.all("equality"):
             for k, element in enumerate(equality.children):
-                self._equality(self._filled(element, ""), k)
+                self._equality(self._filled(element, "", "equality"), k)
         for tag in LEFT_OUT:
             for element in self.root.all(tag):
                 if element.children:
                     self.note(f"<{tag}>", ", ".join(c.get("name") or c.tag for c in element.children[:4]))
-        self.m.notes = [f"{what}: {_some(who)}" for what, who in self.notes.items()]
         if not self.m.bodies:
             raise self.root.error("has no bodies")
+        self._total()
+        self.m.notes = [f"{what}: {_some(who)}" for what, who in self.notes.items()]
         return self.m
 
     def _children(self, element: Element, childclass: str, frame: Frame, parent: Any) -> None:
@@ -173,17 +197,17 @@ class _Reader:
         name = self._free_name(wanted, self.m.bodies, f"body{len(self.m.bodies) + 1}")
         self.frames[wanted or name] = frame
         given = self._mass(element, childclass)
-        joints = [self._filled(child, childclass) for child in element.all("joint", "freejoint")]
+        joints = list(self._found(element, childclass, Frame(np.eye(3), np.zeros(3)), ("joint", "freejoint")))
         frames: dict[str, Any] = {"position": tuple(frame.r), "orientation": frame.R}
         before = parent
         for k in range(len(joints) - 1):  # several joints: massless bodies between them
             link = self.m.body(self._free_name(f"{name}_{k + 1}", self.m.bodies, ""), **frames)
-            self._joint(joints[k], name, k, frame, before, link)
+            self._joint(joints[k][0], name, k, frame @ joints[k][1], before, link)
             before = link
         body = self.m.body(name, **frames, **given)
         self.bodies[wanted or name] = body
         if joints:
-            self._joint(joints[-1], name, len(joints) - 1, frame, before, body)
+            self._joint(joints[-1][0], name, len(joints) - 1, frame @ joints[-1][1], before, body)
         else:
             self.m.fixed(self._free_name(f"{name}_fixed", self.m.joints, ""), parent, body)
         self._looks(element, childclass, body, Frame(np.eye(3), np.zeros(3)))
@@ -225,6 +249,8 @@ class _Reader:
         for what, word in (("armature", "armature (inertia of rotors)"), ("frictionloss", "dry friction of joints")):
             if joint.number(what, 0.0):
                 self.note(word, name)
+        if "springdamper" in joint.attributes:
+            self.note("springs by time constant (springdamper)", name)
 
     def _range(self, joint: Element, name: str, turn: float, ref: float) -> None:
         low, high = joint.numbers("range", 2, (0.0, 0.0))
@@ -290,21 +316,19 @@ class _Reader:
 
     def _mass(self, element: Element, childclass: str) -> dict[str, Any]:
         """Mass and inertia: as given, or of the geoms."""
-        inertial = element.first("inertial")
+        given = next(self._found(element, childclass, Frame(np.eye(3), np.zeros(3)), ("inertial",)), None)
         mode = self.compiler.get("inertiafromgeom", "auto")
-        if inertial is not None and mode != "true":
-            frame = self._pose(inertial)
+        if given is not None and mode != "true":
+            inertial, outer = given
+            frame = outer @ self._pose(inertial)
             if "fullinertia" in inertial.attributes:
                 xx, yy, zz, xy, xz, yz = inertial.numbers("fullinertia", 6)
                 J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
             else:
                 J = np.diag(inertial.numbers("diaginertia", 3, (0.0, 0.0, 0.0)))
-            return {
-                "mass": inertial.number("mass"),
-                "com": tuple(frame.r),
-                "inertia": frame.R @ J @ frame.R.T,
-                "unphysical": True,
-            }
+            return self._bounded(inertial.number("mass"), frame.r, frame.R @ J @ frame.R.T)
+        if mode == "false":
+            return {}
         parts = []
         for geom, frame in self._geoms(element, childclass, Frame(np.eye(3), np.zeros(3))):
             found = self._geom_mass(geom)
@@ -319,15 +343,37 @@ class _Reader:
         for weight, place, own in parts:
             d = place - com
             J += own + weight * (np.dot(d, d) * np.eye(3) - np.outer(d, d))
-        return {"mass": float(mass), "com": tuple(com), "inertia": J, "unphysical": True}
+        return self._bounded(float(mass), com, J)
 
-    def _geoms(self, element: Element, childclass: str, frame: Frame) -> Any:
-        """Geoms of a body, in frames too."""
+    def _bounded(self, mass: float, com: np.ndarray, J: np.ndarray) -> dict[str, Any]:
+        """Mass and inertia with what the compiler is told to do about them."""
+        least, smallest = (float(self.compiler.get(name, 0.0)) for name in ("boundmass", "boundinertia"))
+        if smallest > 0 or self.compiler.get("balanceinertia") == "true":
+            moments, axes = np.linalg.eigh(J)
+            moments = np.maximum(moments, smallest)
+            if self.compiler.get("balanceinertia") == "true" and moments[0] + moments[1] < moments[2]:
+                moments[:] = moments.mean()
+            J = axes @ np.diag(moments) @ axes.T
+        return {"mass": max(mass, least), "com": tuple(com), "inertia": J, "unphysical": True}
+
+    def _total(self) -> None:
+        """settotalmass: all masses and inertias scaled."""
+        wanted = float(self.compiler.get("settotalmass", -1.0))
+        total = sum(float(body.mass) for body in self.m.bodies)
+        if wanted > 0 and total > 0:
+            for body in self.m.bodies:
+                body.mass, body.inertia = body.mass * wanted / total, np.asarray(body.inertia) * wanted / total
+
+    def _found(self, element: Element, childclass: str, frame: Frame, tags: tuple[str, ...]) -> Any:
+        """A body's own elements with these tags, in frames too, each with the frame it stands in."""
         for child in element.children:
-            if child.tag == "geom":
+            if child.tag in tags:
                 yield self._filled(child, childclass), frame
             elif child.tag == "frame":
-                yield from self._geoms(child, child.get("childclass") or childclass, frame @ self._pose(child))
+                yield from self._found(child, child.get("childclass") or childclass, frame @ self._pose(child), tags)
+
+    def _geoms(self, element: Element, childclass: str, frame: Frame) -> Any:
+        return self._found(element, childclass, frame, ("geom",))
 
     def _geom_frame(self, geom: Element) -> Frame:
         if "fromto" in geom.attributes:
@@ -340,12 +386,12 @@ class _Reader:
 
     def _size(self, geom: Element) -> tuple[str, list[float]]:
         """Kind and sizes: (radius), (radius, half length), (three half sides)."""
-        kind = geom.get("type", "sphere")
+        kind = geom.get("type") or ("mesh" if "mesh" in geom.attributes else "sphere")
         sizes = list(geom.numbers("size", None, ()))
         if "fromto" in geom.attributes and kind in ("capsule", "cylinder", "box", "ellipsoid"):
             six = np.array(geom.numbers("fromto", 6))
             half = 0.5 * float(np.linalg.norm(six[3:] - six[:3]))
-            sizes = [sizes[0], half] if kind in ("capsule", "cylinder") and sizes else [*(sizes * 2)[:2], half]
+            sizes = [sizes[0], half] if kind in ("capsule", "cylinder") and sizes else [*(sizes * 2)[:1] * 2, half]
         wanted = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}.get(kind, 0)
         if wanted and (len(sizes) < wanted or any(x <= 0 for x in sizes[:wanted])):
             raise geom.error(f"a {kind} needs {wanted} size(s) > 0")
@@ -353,8 +399,13 @@ class _Reader:
 
     def _geom_mass(self, geom: Element) -> tuple[float, np.ndarray] | None:
         kind, size = self._size(geom)
-        if kind in ("plane", "hfield"):
+        low, high = self.groups
+        if kind in ("plane", "hfield") or not low <= geom.number("group", 0.0) <= high:
             return None
+        if geom.number("mass", 0.0) < 0 or geom.number("density", 0.0) < 0:
+            raise geom.error("its mass is negative")
+        if geom.get("shellinertia") == "true":
+            self.note("shells (taken as solid)", geom.get("name") or f"line {geom.line}")
         if not size:
             self.note("masses of meshes (give <inertial>)", geom.get("name") or geom.get("mesh") or f"line {geom.line}")
             return None

@@ -72,6 +72,7 @@ class _Robot:
         self.root, self.folder, self.base, self.limits, self.packages = root, folder, base, limits, packages
         self.links = self._named("link")
         self.joints = self._named("joint")
+        self.called = _renamed(self.joints, "."), _renamed(self.links, "@")
         self.notes: dict[str, list[str]] = {}
 
     def _named(self, tag: str) -> dict[str, Element]:
@@ -142,7 +143,7 @@ class _Robot:
             else:
                 frame = frames[name]
                 given = {} if inertial is None else self._inertial(inertial)
-                called = name if name != "ground" else "ground_link"
+                called = self.called[1][name]
                 self.body[name] = self.m.body(called, position=tuple(frame.r), orientation=frame.R, **given)
             for visual in link.all("visual"):
                 self._visual(visual, self.body[name])
@@ -156,9 +157,9 @@ class _Robot:
 
     def _called(self, name: str) -> str:
         """A name that no joint of the file has."""
-        while name in self.joints:
+        while name in self.called[0].values():
             name += "_"
-        return name.replace(".", "_")
+        return name
 
     def _inertial(self, element: Element) -> dict[str, Any]:
         frame, mass, inertia = origin(element), element.first("mass"), element.first("inertia")
@@ -181,7 +182,7 @@ class _Robot:
         direction = np.array([1.0, 0.0, 0.0]) if axis is None else axis.vector("xyz", (1.0, 0.0, 0.0))
         if not np.linalg.norm(direction) > 0:
             raise (axis or joint).error("the axis is zero")
-        called = name.replace(".", "_")
+        called = self.called[0][name]
         ends = (called, self.body[parent], self.body[child])
         at = tuple(frame.r)
         if KINDS[kind] in ("revolute", "prismatic", "planar"):
@@ -192,10 +193,14 @@ class _Robot:
             self.m.free(*ends, at=at)
         if KINDS[kind] in ("revolute", "prismatic"):
             self._extras(joint, called, kind)
+        elif joint.first("dynamics") is not None or (kind != "fixed" and joint.first("limit") is not None):
+            self.note("damping and limits of planar and floating joints", called)
 
     def _extras(self, joint: Element, name: str, kind: str) -> None:
         dynamics, limit = joint.first("dynamics"), joint.first("limit")
         if dynamics is not None:
+            if dynamics.number("damping", 0.0) < 0:
+                raise dynamics.error("the damping is negative")
             if dynamics.number("damping", 0.0) > 0:
                 self.m.joint_spring(f"{name}_damping", name, damping=dynamics.number("damping"))
             if dynamics.number("friction", 0.0) > 0:
@@ -226,7 +231,7 @@ class _Robot:
         ratio = mimic.number("multiplier", 1.0)
         if ratio == 0:
             raise mimic.error("multiplier 0 would hold the joint still; make it fixed")
-        pair = name.replace(".", "_"), other.replace(".", "_")
+        pair = self.called[0][name], self.called[0][other]
         self.m.coupler(f"{pair[0]}_mimic", *pair, ratio=ratio, offset=mimic.number("offset", 0.0))
 
     def _visual(self, element: Element, body: Any) -> None:
@@ -262,9 +267,10 @@ class _Robot:
             self.note("looks of unknown shape", f"<{shape.tag}> in line {shape.line}")
             return
         try:
-            visual.check(f"line {shape.line}, <{shape.tag}>")
-        except InputError as error:
-            raise shape.error(str(error)) from None
+            visual.check(f"<{shape.tag}>")
+        except InputError:
+            self.note("looks without size", f"<{shape.tag}> in line {shape.line}")
+            return
         body.visuals.append(visual)
 
     def _mesh(self, shape: Element) -> Path | None:
@@ -287,6 +293,17 @@ class _Robot:
                 break
         self.note("meshes that were not found", name)
         return None
+
+
+def _renamed(elements: Mapping[str, Any], refused: str) -> dict[str, str]:
+    """Names without a character that means something here; each once."""
+    found: dict[str, str] = {}
+    for name in elements:
+        made = name.replace(refused, "_") if name != "ground" else "ground_link"
+        while made in found.values() or (made != name and made in elements):
+            made += "_"
+        found[name] = made
+    return found
 
 
 def stop(m: Model, joint: str, low: float, high: float, stiffness: float = STOP[0], damping: float = STOP[1]) -> None:

@@ -60,6 +60,12 @@ def _names(model: Model) -> Iterator[Finding]:
         for element in elements:
             if not isinstance(element.name, str) or not element.name.strip():
                 yield Finding(f"{what} {element.name!r}", "the name is empty or not text", "Name it with a string")
+            elif what == "body" and "@" in element.name:
+                yield Finding(
+                    f"body {element.name!r}",
+                    "the name has an @",
+                    "body@point is a point of a flexible body; leave it out",
+                )
             elif what == "joint" and "." in element.name:
                 yield Finding(
                     f"joint {element.name!r}",

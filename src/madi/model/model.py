@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -411,6 +412,19 @@ class Model:
         self.adjustables += [name for name in names if name not in self.adjustables]
 
     # ---- what follows -----------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Model:
+        """The model as it is now: what is changed in this one later does not reach it."""
+        kept = copy.copy(self)
+        for group in ("bodies", "joints", "forces", "constraints", "drives"):
+            setattr(kept, group, [copy.copy(element) for element in getattr(self, group)])
+        elements: list[Any] = [*kept.forces, *kept.constraints]
+        for element in elements:
+            element.parameters = dict(element.parameters)
+        kept.ground, kept.adjustables, kept.run = copy.copy(self.ground), list(self.adjustables), dict(self.run)
+        for body in (kept.ground, *kept.bodies):
+            body.visuals = list(body.visuals)
+        return kept
 
     def save(self, path: Any) -> Path:
         """Write the model as a file (YAML) that `madi.load` reads back exactly. Functions are written as expressions."""

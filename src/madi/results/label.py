@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +106,7 @@ def label(
     slides = {row.driven: row.unit == "m" for row in system.frozen.rows if row.driven}
     attributes = {
         "model": system.name, "madi": __version__, "frame": system.frame,
-        "model_hash": hashlib.sha256(system.layout.ints.tobytes() + system.layout.reals.tobytes()).hexdigest()[:16],
+        "model_hash": system.digest,
         "q_units": "|".join(system.frozen.units), "v_units": "|".join(rate_units),
         "a_units": "|".join(f"{unit}2" if unit.endswith("/s") else unit for unit in rate_units),
         "force_units": "|".join(_force_units(system)),
@@ -115,7 +114,7 @@ def label(
             "N" if units.get(name, "") == "m" or slides.get(name, False) else "N m" for name in drives
         ),
     }  # fmt: skip
-    return Run(xr.Dataset(variables, coordinates, attributes), statistics, system.model)
+    return Run(xr.Dataset(variables, coordinates, attributes), statistics, system.model.snapshot())
 
 
 def _force_units(system: System) -> list[str]:

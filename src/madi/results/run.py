@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import InputError
+from madi.errors import InputError, MadiError, MadiWarning
 from madi.files import whole_file
 from madi.results.signals import AXES, names, panels, signal
 
@@ -74,7 +75,10 @@ class Run:
         told = "" if names or len(known) <= MOST_PLOTTED else f" ({MOST_PLOTTED} of {len(known)} coordinates; name others)"
         figure.suptitle(title or f"{self.data.attrs.get('model', '')}{told}")
         if path is not None:
-            figure.savefig(path, dpi=140)
+            try:
+                figure.savefig(path, dpi=140)
+            except ValueError as error:
+                raise InputError(f"{path}: cannot be drawn there ({error})") from None
         return figure
 
     def view(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
@@ -98,6 +102,8 @@ class Run:
         """Write the run: netCDF (.nc, everything), or a table of signals as .csv or .parquet (default as in `table`). The
         file appears under its name only when it is whole."""
         target = Path(path)
+        if target.suffix.lower() not in (".nc", ".csv", ".parquet"):
+            raise InputError(f"{target}: runs are saved as .nc, .csv or .parquet")
         if target.suffix.lower() in (".csv", ".parquet"):
             frame = self.table(*names)
             units = frame.attrs["units"]
@@ -112,7 +118,10 @@ class Run:
         if self._model is not None:
             from madi.schema.write import portable
 
-            data.attrs["model_file"] = portable(self._model)
+            try:
+                data.attrs["model_file"] = portable(self._model)
+            except MadiError as error:  # the run itself must not be lost for it
+                warnings.warn(MadiWarning(f"the run is saved without its model, so it has no page: {error}"), stacklevel=2)
         with whole_file(target) as part:
             data.to_netcdf(part, engine="h5netcdf")
         return target
@@ -147,6 +156,9 @@ def load_run(path: str | os.PathLike[str]) -> Run:
             data = file.load()
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: not a run that madi can read ({error})") from error
+    if not {"q", "position"} <= set(data.data_vars):
+        raise InputError(f"{path}: not a run that madi can read (it has no coordinates and positions)")
     mark = "statistics_"
-    statistics = {key.removeprefix(mark): value for key, value in data.attrs.items() if key.startswith(mark)}
+    given = {key.removeprefix(mark): value for key, value in data.attrs.items() if key.startswith(mark)}
+    statistics = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
     return Run(data.assign_attrs({k: v for k, v in data.attrs.items() if not k.startswith(mark)}), statistics)

@@ -1,7 +1,8 @@
 """Arithmetic in model files: numbers with units, parameters, functions. A grammar of its own, nothing is handed to Python.
 
     program    = { name "=" condition ";" } condition
-    condition  = term { ("and" | "or") term };  term = ["not"] sum [("<" | "<=" | ">" | ">=" | "==" | "!=") sum]
+    condition  = both { "or" both };  both = term { "and" term }
+    term = ["not"] sum [("<" | "<=" | ">" | ">=" | "==" | "!=") sum]
     sum        = product { ("+" | "-") product };  product = sign { ("*" | "/") sign };  sign = { "-" | "+" } power
     power      = atom [ ("**" | "^") sign ]
     atom       = number [unit] | name | name "(" condition { "," condition } ")" | "(" condition ")"
@@ -15,7 +16,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,13 +66,22 @@ _TOKEN = re.compile(
 )
 
 
+_QUOTED = re.compile(r"(\"[^\"]*\"|'[^']*')")
+
+
+def _plain_signs(text: str) -> str:
+    """m² as m^2, Greek μ as the unit's µ."""
+    for sign, plain in (("²", "^2"), ("³", "^3"), ("⁴", "^4"), ("\u03bc", "µ")):
+        text = text.replace(sign, plain)
+    return text
+
+
 class _Parser:
-    def __init__(self, text: str):
-        self.text = text
+    def __init__(self, text: str, names: Collection[str] = ()):
+        self.text, self.names = text, set(names)
         if len(text) > LONGEST:
             raise InputError(f"the expression is longer than {LONGEST} characters")
-        for sign, digit in (("²", "^2"), ("³", "^3"), ("⁴", "^4")):
-            text = text.replace(sign, digit)
+        text = "".join(_plain_signs(part) if k % 2 == 0 else part for k, part in enumerate(_QUOTED.split(text)))
         self.tokens: list[tuple[str, str]] = []
         at, end = 0, len(text.rstrip())
         while at < end:
@@ -112,6 +122,7 @@ class _Parser:
                 raise InputError(f"{_short(self.text)}: {name!r} has a meaning of its own; give another name")
             self.at += 2
             lets.append((name, self.condition()))
+            self.names.add(name)
             self.need(";")
         result = self.condition()
         if self.peek()[0] != "end":
@@ -122,7 +133,7 @@ class _Parser:
         self.depth += 1
         if self.depth > DEEPEST:
             raise InputError(f"{_short(self.text)}: too many parentheses within each other")
-        found = self.chain(self.term, "and", "or")
+        found = self.chain(lambda: self.chain(self.term, "and"), "or")
         self.depth -= 1
         return found
 
@@ -148,6 +159,8 @@ class _Parser:
         found, count = part(), 0
         while (word := self.take(*operators)) is not None:
             count += 1
+            if word == "/" and found.op == "number" and found.args[1] is None and self.quantity_ahead():
+                raise InputError(f"{_short(self.text)}: what is divided? Write 1/(2 s), or (1/2) s as 0.5 s")
             if count > MOST_TERMS:
                 raise InputError(
                     f"{_short(self.text)}: more than {MOST_TERMS} terms; name parts of it: a = ...; b = ...; a + b"
@@ -165,8 +178,11 @@ class _Parser:
         return Node("neg", (found,)) if negative else found
 
     def power(self) -> Node:
+        literal = self.peek()[0] == "number"
         found = self.atom()
         if self.take("**", "^"):
+            if literal and found.args[1] is not None:  # its unit has taken what powers it can have
+                raise InputError(f"{_short(self.text)}: a power of what? Write (3 m)**2, or 3 m^2 (whole powers, up to 6)")
             self.depth += 1
             if self.depth > DEEPEST:
                 raise InputError(f"{_short(self.text)}: too many powers of powers")
@@ -208,22 +224,22 @@ class _Parser:
         return Node(name, tuple(arguments))
 
     def unit(self) -> tuple[float, Dimension | None]:
-        """The unit after a number: "kg mm^2", "N/(m s)", "lbf s/in"; none: it fits anything."""
-        if self.peek()[0] != "name" or units.unit(self.peek()[1]) is None:
+        """The unit after a number: "kg mm^2", "N/(m s)", "lbf s/in", "1/s"; none: it fits anything."""
+        factor, dimension, below = 1.0, NONE, False
+        if self.unit_at(0):
+            factor, dimension = self.factor()
+        elif not (self.peek()[1] == "/" and self.unit_at(1)):
             return 1.0, None
-        factor, dimension = self.factor()
-        below = False
         while True:
-            kind, word = self.peek()
-            ahead = self.peek(1)
-            if kind == "name" and units.unit(word) is not None:
+            word, ahead = self.peek()[1], self.peek(1)
+            if self.unit_at(0):
                 if below:
                     raise InputError(f"{_short(self.text)}: is {word!r} below the line? Write a/(b c), or a/b/c, or a c/b")
                 sign = 1
-            elif word in ("*", "·", "/") and ahead[0] == "name" and units.unit(ahead[1]) and self.peek(2)[1] != "(":
+            elif word in ("*", "·", "/") and self.unit_at(1):
                 self.at += 1
                 sign, below = (-1, True) if word == "/" else (1, below)
-            elif word == "/" and ahead[1] == "(" and self.peek(2)[0] == "name" and units.unit(self.peek(2)[1]):
+            elif word == "/" and ahead[1] == "(" and self.unit_at(2):
                 self.at += 2
                 sign, below = -1, True
                 more, of = self.factor()
@@ -238,16 +254,27 @@ class _Parser:
             more, of = self.factor()
             factor, dimension = (factor * more if sign > 0 else factor / more), units.times(dimension, of, sign)
 
+    def unit_at(self, ahead: int) -> bool:
+        """Whether a unit stands there: no parameter of that name (m2, l2), no function."""
+        kind, word = self.peek(ahead)
+        known = kind == "name" and word not in self.names and units.unit(word) is not None
+        return known and self.peek(ahead + 1)[1] != "("
+
+    def quantity_ahead(self) -> bool:
+        """Whether a number with a unit comes next."""
+        return self.peek()[0] == "number" and self.unit_at(1)
+
     def factor(self) -> tuple[float, Dimension]:
         kind, word = self.peek()
         known = units.unit(word) if kind == "name" else None
         if known is None:
             raise self.fail("a unit")
         self.at += 1
-        kind, power = self.peek(1)
+        negative = self.peek(1)[1] == "-"
+        kind, power = self.peek(2 if negative else 1)
         if self.peek()[1] in ("^", "**") and kind == "number" and power.isdigit() and int(power) <= 6:
-            self.at += 2
-            return units.power(*known, int(power))
+            self.at += 3 if negative else 2
+            return units.power(*known, -int(power) if negative else int(power))
         return known
 
 
@@ -256,9 +283,9 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-def parse(text: str) -> Program:
-    """The expression as a tree, or an InputError that says what is expected where."""
-    parser = _Parser(text)
+def parse(text: str, names: Collection[str] = ()) -> Program:
+    """The expression as a tree, or an InputError that says what is expected where. `names`: of parameters."""
+    parser = _Parser(text, names)
     if not parser.tokens:
         raise InputError("an expression is empty")
     return parser.program()
@@ -303,9 +330,9 @@ def dimension(node: Node, known: Mapping[str, Any], text: str) -> Any:
         if len(set(certain)) > 1:
             _refuse(text, f"{units.text(certain[0])} and {units.text(certain[1])} meet in {op!r}")
         if op in (*COMPARISONS, "atan2"):
-            return NONE
+            return None
         return certain[0] if certain else WILD if WILD in pair else None
-    if op in FUNCTIONS and found[0] not in (None, NONE, WILD):
+    if op in FUNCTIONS and op != "sign" and found[0] not in (None, NONE, WILD):
         _refuse(text, f"{op}() of a quantity in {units.text(found[0])}")
     return WILD if op not in FUNCTIONS and op not in _OPERATORS else None  # a table's values are in the unit that is wanted
 
@@ -320,6 +347,8 @@ def _product(a: Any, b: Any, sign: int) -> Any:
 
 def _power(node: Node, found: Sequence[Any], text: str) -> Any:
     base, exponent = found
+    if exponent not in (None, NONE, WILD):
+        _refuse(text, f"an exponent in {units.text(exponent)}")
     if base in (None, NONE, WILD):
         return base
     if exponent not in (None, NONE) or node.args[1].op != "number":
@@ -364,7 +393,7 @@ class Scope(NamedTuple):
     """What names mean in a file: parameters with their dimensions, tables that can be called."""
 
     values: dict[str, float]
-    dimensions: dict[str, Dimension | None]
+    dimensions: dict[str, Any]  # a Dimension, None or WILD
     tables: dict[str, Any]
 
     def check(self, program: Program, text: str, free: Sequence[str] = ()) -> Dimension | None:
@@ -383,6 +412,8 @@ class Scope(NamedTuple):
                 raise InputError(self._unknown(part.args[0], known, text, free))
             if part.op in ("q", "v") and "t" not in free:
                 raise InputError(f"{_short(text)}: {part.op}({part.args[0]}) is the state of a run; only forces may use it")
+            if part.op in self.tables and len(part.args) != 1:
+                raise InputError(f"{_short(text)}: the table {part.op!r} takes one argument, not {len(part.args)}")
             if part.args and part.op not in (*_OPERATORS, *FUNCTIONS, *self.tables, "number", "name", "q", "v"):
                 raise InputError(
                     f"{_short(text)}: there is no function {part.op!r}; {_near(part.op, [*FUNCTIONS, *self.tables])}"
@@ -397,12 +428,12 @@ class Scope(NamedTuple):
 
     def number(self, text: str, wanted: Dimension | None) -> float:
         """A constant expression in SI units; `wanted` None: any dimension."""
-        program = parse(text)
+        program = parse(text, self.values)
         return self.settle(text, program, self.check(program, text), wanted)
 
     def quantity(self, text: str) -> tuple[float, Dimension | None]:
         """The same with the dimension it has."""
-        program = parse(text)
+        program = parse(text, self.values)
         found = self.check(program, text)
         return self.settle(text, program, found, found), found
 
@@ -428,7 +459,7 @@ class Scope(NamedTuple):
         self, text: str, wanted: Dimension | None, variable: str = "t", rename: Callable[[str], str] | None = None
     ) -> Expression:
         """An expression of time (and the state), or of x; `rename`: coordinates are called otherwise in the model."""
-        program = parse(text)
+        program = parse(text, self.values)
         if rename is not None:
             program = _renamed(program, rename)
         fits(text, self.check(program, text, (variable,)), wanted)

@@ -28,6 +28,7 @@ class Context:
 
     scope: Scope
     folder: Path | None = None  # files are taken from here and below, and from nowhere else
+    here: Path | None = None  # the folder of this very file, which names of files start from
     roads: dict[str, Road] = field(default_factory=dict)
     rename: Callable[[str, str], str] = lambda group, name: name  # names of an included file get its prefix
 
@@ -35,7 +36,7 @@ class Context:
         """A file beside the model's."""
         if node.kind != "text":
             raise node.error(f"{what} is a file's name, not {node.tell()}")
-        return inside(self.folder, node)
+        return inside(self.folder, node, self.here)
 
     def number(self, node: Node, dimension: Dimension | None, unit: str = "") -> float:
         """A number, or an expression with units."""
@@ -53,12 +54,12 @@ class Context:
             raise node.error(str(error)) from None
 
 
-def inside(folder: Path | None, node: Node) -> Path:
+def inside(folder: Path | None, node: Node, here: Path | None = None) -> Path:
     """A path within the folder; nothing outside is touched."""
     if folder is None:
         raise node.error("a model that is not in a file cannot name other files")
     try:
-        path = (folder / node.value).resolve()
+        path = ((here or folder) / node.value).resolve()
         if Path(node.value).is_absolute() or not path.is_relative_to(folder.resolve()):
             raise node.error(f"{node.value!r} is outside the model's folder; put the file beside the model")
         if not path.is_file():
@@ -119,7 +120,7 @@ class Number(Type):
 
     def write(self, value: Any) -> Any:
         """As it is."""
-        return plain(value)
+        return float(value) if isinstance(value, bool | np.bool_) else plain(value)
 
     def json(self) -> dict[str, Any]:
         """A number, or text with a unit."""

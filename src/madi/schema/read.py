@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from madi.errors import FileError, InputError
+from madi.errors import FileError, InputError, a_number
 from madi.model.elements import Visual
 from madi.model.model import Model
 from madi.schema.document import Node, Place, parse_document, read_document
-from madi.schema.expression import RESERVED, Functions, Scope
+from madi.schema.expression import RESERVED, WILD, Functions, Scope, fits
 from madi.schema.fields import Context, Flag, Number, Table, Text, Vector, fields, inside
 from madi.schema.kinds import DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, kind
 from madi.schema.parts import RoadType
@@ -23,7 +23,7 @@ MOST_FILES = 100
 SINGULAR = {"bodies": "body", "joints": "joint", "constraints": "constraint", "forces": "force"}
 
 
-def load(path: str | Path, **parameters: Any) -> Model:
+def load(path: str | Path, /, **parameters: Any) -> Model:
     """Read a model file (YAML). Errors (madi.FileError) name file, line, path in the document and the cure.
 
     `parameters`: values in place of those in the file, numbers or texts with units: madi.load("arm.yaml", L="0.6 m").
@@ -33,12 +33,14 @@ def load(path: str | Path, **parameters: Any) -> Model:
     file = Path(path)
     if file.is_dir():
         raise InputError(f"{file}: is a folder; name a file in it")
-    return _Reader(file.parent).model(read_document(file), file.stem, [file.resolve()] if file.exists() else [], parameters)
+    if not file.exists():
+        raise InputError(f"there is no file {str(file)!r}")
+    return _Reader(file.parent).model(read_document(file), file.stem, [file.resolve()], parameters)
 
 
-def loads(text: str, name: str = "text", folder: Path | None = None, **parameters: Any) -> Model:
+def loads(text: str, name: str = "text", folder: Path | None = None, parameters: Mapping[str, Any] | None = None) -> Model:
     """Read a model from text; files it names are taken from `folder`, if one is given."""
-    return _Reader(folder).model(parse_document(text, name), Path(name).stem, [], parameters)
+    return _Reader(folder).model(parse_document(text, name), Path(name).stem, [], parameters or {})
 
 
 @dataclass
@@ -47,7 +49,7 @@ class _Reader:
     files: int = 0
     references: list[tuple[str, str, Node]] = field(default_factory=list)  # group, name, where it is asked for
 
-    def model(self, top: Node, stem: str, chain: list[Path], parameters: dict[str, Any]) -> Model:
+    def model(self, top: Node, stem: str, chain: list[Path], parameters: Mapping[str, Any]) -> Model:
         """The model of a document."""
         entries = self._entries(top)
         name = Text().read(entries["model"], Context(Scope({}, {}, {}))) if "model" in entries else stem
@@ -57,21 +59,19 @@ class _Reader:
             model.description = Text().read(entries["description"], context)
         if "gravity" in entries:
             model.gravity = Vector("m/s2").read(entries["gravity"], context)
-        if "adjustable" in entries:
-            model.adjustable(*(Text().read(part, context) for part in entries["adjustable"].parts("adjustable")))
         if "run" in entries:
             model.run = fields(entries["run"], {name: entry[0] for name, entry in RUN.items()}, context)
         self._check_references(model)
         return model
 
-    def _asked(self, entries: dict[str, Node], parameters: dict[str, Any]) -> dict[str, tuple[float, Any]]:
+    def _asked(self, entries: dict[str, Node], parameters: Mapping[str, Any]) -> dict[str, tuple[float, Any]]:
         """Parameters given in the call."""
         known = list(entries["parameters"].entries("parameters")) if "parameters" in entries else []
         found: dict[str, tuple[float, Any]] = {}
         for name, value in parameters.items():
             if name not in known:
                 raise InputError(f"the file has no parameter {name!r}; it has: {', '.join(known) or 'none'}")
-            found[name] = Scope({}, {}, {}).quantity(value if isinstance(value, str) else repr(float(value)))
+            found[name] = Scope({}, {}, {}).quantity(value) if isinstance(value, str) else (a_number(value, name), None)
         return found
 
     def _entries(self, top: Node) -> dict[str, Node]:
@@ -91,12 +91,12 @@ class _Reader:
 
     def _take(
         self, model: Model, top: Node, outer: Scope, given: dict[str, tuple[float, Any]], prefix: str, chain: list[Path],
-        folder: Path | None = None,
+        here: Path | None = None,
     ) -> Context:  # fmt: skip
         """Add a file's elements to the model; `given`: parameters that an include sets."""
         entries = self._entries(top)
         scope = Scope(dict(outer.values), dict(outer.dimensions), dict(outer.tables))
-        context = Context(scope, self.folder, dict(), self._renamer(entries, prefix))
+        context = Context(scope, self.folder, here or self.folder, dict(), self._renamer(entries, prefix))
         self._parameters(entries, scope, given)
         self._tables(entries, context)
         for part in self._listed(entries.get("include")):
@@ -108,6 +108,10 @@ class _Reader:
                 self._element(model, group, prefix + name, part, context)
         for name, part in entries["drives"].entries("drives").items() if "drives" in entries else ():
             self._drive(model, context.rename("joints", name), part, context)
+        for part in entries["adjustable"].parts("adjustable") if "adjustable" in entries else ():
+            word = Text().read(part, context)
+            own = any(word.split(".")[0] in (entries[group].entries(group) if group in entries else ()) for group in GROUPS)
+            model.adjustable(prefix + word if own else word)
         return context
 
     def _listed(self, node: Node | None) -> list[Node]:
@@ -133,13 +137,14 @@ class _Reader:
             if not name.isidentifier() or not name.isascii() or name in RESERVED:
                 why = "has a meaning of its own (a unit, a function)" if name in RESERVED else "is no name"
                 raise part.error(f"a parameter cannot be called {name!r}: it {why}; use letters, digits and _")
-            if name in given:
-                scope.values[name], scope.dimensions[name] = given[name]
-                continue
             try:
-                scope.values[name], scope.dimensions[name] = self._quantity(part, scope)
+                value, dimension = self._quantity(part, scope)
+                if name in given:  # a bare number is in the unit of the file's own
+                    fits(f"{name} = {given[name][0]:g}", given[name][1], dimension)
+                    value, dimension = given[name][0], given[name][1] or dimension
             except InputError as error:
                 raise part.error(str(error)) from None
+            scope.values[name], scope.dimensions[name] = value, dimension or WILD  # without a unit it may be anything
 
     def _quantity(self, part: Node, scope: Scope) -> tuple[float, Any]:
         if part.kind == "number":
@@ -185,7 +190,8 @@ class _Reader:
         for name in given:
             if listed is None or name not in listed.entries("parameters"):
                 raise node.error(f"{file.value!r} has no parameter {name!r} that could be set")
-        self._take(model, top, context.scope, given, prefix, [*chain, path])
+        inner = self._take(model, top, context.scope, given, prefix, [*chain, path], path.parent)
+        context.roads |= {prefix + name: road for name, road in inner.roads.items()}
 
     # ---- elements -----------------------------------------------------------------------------------------------------
 
@@ -240,7 +246,8 @@ class _Reader:
             if base not in known and name not in known:
                 word = SINGULAR[group]
                 near = difflib.get_close_matches(name, sorted(bodies if group == "bodies" else joints), 1, 0.4)
-                cure = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(joints)[:12]) or 'none'}"
+                listed = ", ".join(sorted(bodies if group == "bodies" else joints)[:12]) or "none"
+                cure = f"did you mean {near[0]!r}?" if near else f"there are: {listed}"
                 raise node.error(f"there is no {word} {name!r}; {cure}")
 
 
@@ -252,7 +259,7 @@ def _noting(context: Context, references: list[tuple[str, str, Node]], node: Nod
         references.append((group, found, node))
         return found
 
-    return Context(context.scope, context.folder, context.roads, rename)
+    return Context(context.scope, context.folder, context.here, context.roads, rename)
 
 
 def _beam_shapes(given: dict[str, Any], node: Node) -> dict[str, Any]:
@@ -274,7 +281,7 @@ def _visual(node: Node, context: Context) -> Visual:
     if chosen == "mesh":
         if "file" not in given:
             raise node.error("a mesh needs a file: an STL or OBJ beside the model")
-        given["file"] = str(inside(context.folder, node.value["file"]))
+        given["file"] = str(inside(context.folder, node.value["file"], context.here))
     visual = Visual(chosen, **given)
     try:
         visual.check("visual")

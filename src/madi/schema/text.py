@@ -70,13 +70,17 @@ def _plain(part: Any) -> bool:
     if not isinstance(part, Expression):
         return True
     used = {node.op for tree in part._nodes() for node in walk(tree)}
-    if parse(part.text) != part.program:  # a prefix has changed its names
+    if parse(part.text, part.values) != part.program:  # a prefix has changed its names
         return False
     return not (set(part.values) - set(CONSTANTS)) and not (used & set(part.tables) - set(FUNCTIONS))
 
 
 def _quoted(name: str) -> str:
-    return name if all(c.isalnum() or c in "_." for c in name) and name.isascii() else f'"{name}"'
+    if all(c.isalnum() or c in "_." for c in name) and name.isascii():
+        return name
+    if '"' in name and "'" in name:
+        raise InputError(f"{name}: a name with both kinds of quotes cannot stand in an expression")
+    return f"'{name}'" if '"' in name else f'"{name}"'
 
 
 def _text(function: Any, leaves: dict[int, Callable[[int], str]], what: str) -> str:

@@ -27,6 +27,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
         "rad": 1.0, "mrad": 1e-3, "deg": math.pi / 180, "°": math.pi / 180, "rev": 2 * math.pi, "%": 0.01}.items()},
     **{name: (size, (0, 0, -1)) for name, size in {"Hz": 1.0, "rpm": math.pi / 30}.items()},
     **{name: (size, (1, 0, -1)) for name, size in {"mph": 1609.344 / 3600, "kph": 1 / 3.6}.items()},
+    "Nm": (1.0, (2, 1, -2)), "kNm": (1e3, (2, 1, -2)),
     "J": (1.0, (2, 1, -2)), "kJ": (1e3, (2, 1, -2)), "W": (1.0, (2, 1, -3)), "kW": (1e3, (2, 1, -3)),
     "l": (1e-3, (3, 0, 0)),
 }  # fmt: skip

@@ -14,7 +14,9 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.files import whole_file
+from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Force, Joint, body_name, joint_name
+from madi.model.model import _ratio
 from madi.road import Road
 from madi.schema.fields import Function, Type, plain
 from madi.schema.kinds import GROUPS, RUN, VERSION, VISUAL, Kind, kind
@@ -75,9 +77,11 @@ def document(model: Model, folder: Path | None = None, strict: bool = True) -> d
         found["adjustable"] = list(model.adjustables)
     if model.run:
         unknown = [name for name in model.run if name not in RUN]
-        if unknown:
+        if unknown and strict:
             raise InputError(f"run: there is no option {unknown[0]!r}; there are: {', '.join(RUN)}")
-        found["run"] = {name: RUN[name][0].write(value) for name, value in model.run.items() if value is not None}
+        found["run"] = {
+            name: RUN[name][0].write(value) for name, value in model.run.items() if value is not None and name in RUN
+        }
     return found
 
 
@@ -152,12 +156,17 @@ def _body(body: Body) -> tuple[Kind, dict[str, Any]]:
     if body.drawn is None:
         return kind("bodies", "flexible_body"), {**values, "position": body.position, "orientation": body.orientation}
     start, end, y_axis = body.drawn
+    if not np.array_equal(np.asarray(body.position, dtype=float), np.asarray(start, dtype=float)):  # moved since
+        start, end = body.position, np.asarray(end, dtype=float) + np.subtract(body.position, start)
     modes = {family: recipes(given, flexible.length) for family, given in flexible.modes.items()}
     return kind("bodies", "beam"), {**values, "start": start, "end": end, "y_axis": y_axis, "modes": modes}
 
 
 def _joint(joint: Joint) -> tuple[Kind, dict[str, Any]]:
     values = {**vars(joint), "axis": joint.axes[0] if joint.axes else None}
+    for name, count in (("q0", KINDS[joint.kind].nq), ("v0", KINDS[joint.kind].nv)):
+        if count == 1 and values[name] is not None and np.size(values[name]) == 1:
+            values[name] = np.ravel(values[name])[0]
     if joint.kind == "modal":
         raise InputError(f"joint {joint.name!r} is madi's own and cannot be written")
     return kind("joints", joint.kind), values
@@ -180,7 +189,7 @@ def _force(force: Force) -> tuple[Kind, dict[str, Any]]:
 def _constraint(c: Constraint) -> tuple[Kind, dict[str, Any]]:
     values = {**c.parameters, "a": c.a, "b": c.b, "axis": c.axis, "normal": c.axis}
     name = c.kind
-    if "radii" in c.parameters:
+    if "radii" in c.parameters and _is_gear(c):
         name, values["internal"] = "gear", c.parameters["ratio"] > 0
     elif name == "distance":
         values["at"] = c.at
@@ -189,6 +198,12 @@ def _constraint(c: Constraint) -> tuple[Kind, dict[str, Any]]:
     for end in ("a", "b") if name in ("coupler", "gear") else ():
         values[end] = joint_name(values[end])
     return kind("constraints", name), values
+
+
+def _is_gear(c: Constraint) -> bool:
+    """Whether its ratio is still that of its radii: else it is written as a coupler."""
+    ratio, offset = c.parameters["ratio"], c.parameters["offset"]
+    return not offset and ratio in (drawn := _ratio(c.parameters["radii"], True), -drawn)
 
 
 def _visual(visual: Any, folder: Path | None) -> dict[str, Any]:

@@ -108,8 +108,8 @@ class Sym(Symbolic):
         return Sym(float(other) ** self.sx)
 
     def __mod__(self, other: Operand) -> Any:
-        other = raw(other)
-        return Sym(self.sx - other * ca.floor(self.sx / other))
+        quotient = self / other
+        return self - other * (Sym(ca.floor(quotient.sx)) if isinstance(quotient, Sym) else float(np.floor(quotient)))
 
     def __rmod__(self, other: Operand) -> Any:
         return Sym(raw(other)) % self

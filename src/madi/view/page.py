@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import InputError, MadiError
+from madi.errors import InputError, MadiError, positive_number
 from madi.joints import KINDS
 from madi.model.elements import body_name
 from madi.results.flexible import centre_line
@@ -36,7 +36,7 @@ def page(run: Run, signals: Any = None, follow: str | None = None, trace: str | 
         )
     if not len(run.data["time"]):
         raise InputError("this run has no outputs; there is nothing to show")
-    data = _made(run, signals, follow, trace, float(speed))
+    data = _made(run, signals, follow, trace, positive_number(speed, "speed"))
     static = resources.files("madi.view") / "static"
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     parts = {name: (static / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")}
@@ -56,7 +56,8 @@ def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: 
     model, data = run.model, run.data
     assert model is not None
     system = model.build()
-    scene = Scene(model, listed(data, "body"))
+    span = np.ptp(data["position"].values.reshape(-1, 3), axis=0)
+    scene = Scene(model, listed(data, "body"), float(np.linalg.norm(np.nan_to_num(span))))
     pick, times = _frames(data["time"].values)
     poses = _poses(data, scene.names, pick)
     up = _up(model)
@@ -246,6 +247,8 @@ def _signals(run: Run, asked: Any, pick: np.ndarray, up: np.ndarray, scene: Scen
 
 def _wanted(asked: Any, data: Any, up: np.ndarray, scene: Scene) -> list[list[str]]:
     """Groups of signals: as asked for; else a vehicle's height and acceleration, or the first coordinates."""
+    if isinstance(asked, str):
+        return [[asked]]
     if asked:
         return [[one] if isinstance(one, str) else list(one) for one in asked]
     axis = "xyz"[int(np.argmax(np.abs(up)))]
@@ -279,7 +282,7 @@ def _findings(run: Run) -> list[dict[str, str]]:
 
         assert run.model is not None
         return examine(run.model).as_dicts()
-    except MadiError:
+    except (MadiError, ArithmeticError, np.linalg.LinAlgError):
         return []
 
 

@@ -28,8 +28,9 @@ Point = np.ndarray
 class Scene:
     """The drawing of a model, body by body."""
 
-    def __init__(self, model: Model, names: list[str]):
-        self.model = model
+    def __init__(self, model: Model, names: list[str], span: float = 0.0):
+        """`names`: bodies of the run; `span`: how far they get, where the drawing itself has no size."""
+        self.model, self.span = model, span
         self.names = [body.name for body in model.bodies if body.name in names]
         self.bodies = {body.name: body for body in model.bodies}
         self.frames = {
@@ -72,11 +73,16 @@ class Scene:
         """Diagonal of the drawing: what the camera must see."""
         points = [self.frames[name][0] @ mark + self.frames[name][1] for name, marks in self.marks.items() for mark in marks]
         points += [r for _, r in self.frames.values()]
+        points += [R @ np.asarray(self.bodies[name].com, dtype=float) + r for name, (R, r) in self.frames.items()]
         points += [np.asarray(body.drawn[1], dtype=float) for body in self.bodies.values() if body.drawn is not None]
         spread = np.ptp(np.array(points), axis=0) if points else np.ones(3)
         radii = [float(force.parameters["radius"]) for force in self.model.forces if "radius" in force.parameters]
         looks = [float(np.linalg.norm(v.size)) for body in self.bodies.values() for v in body.visuals if v.size is not None]
-        return max(float(np.linalg.norm(spread)), 2 * max(radii, default=0.0), max(looks, default=0.0), 1e-3)
+        size = max(float(np.linalg.norm(spread)), 2 * max(radii, default=0.0), max(looks, default=0.0))
+        if size > 0:
+            return size
+        gyration = [_gyration(body) for body in self.bodies.values()]  # one point: what its inertia tells, or its way
+        return 3 * max(gyration, default=0.0) or self.span or 1.0
 
     # ---- bodies ---------------------------------------------------------------------------------------------------------
 
@@ -86,9 +92,9 @@ class Scene:
             return [shape for visual in body.visuals if (shape := _visual(visual)) is not None]
         if body.name == "ground" or body.flexible is not None:
             return []
-        wheels = self._wheels(body)
-        if wheels:
-            return wheels
+        wheels, arms = self._wheels(body)
+        if len(wheels) == 1:
+            return [*wheels, *arms]
         marks = _apart(self.marks[body.name], 0.004 * self.size)
         com = np.asarray(body.com, dtype=float)
         base = any(j.kind in ("free", "planar") and body_name(j.child) == body.name for j in self.model.joints)
@@ -97,24 +103,23 @@ class Scene:
             found.append(_rod(marks[0], com, 0.009 * self.size))
         if base or len(marks) <= 1:
             found += self._box(body, com, marks, base and len(marks) > 1)
-        return found
+        return [*wheels, *found]
 
-    def _wheels(self, body: Body) -> list[dict[str, Any]]:
-        """A tire where one is drawn, once; with the body's arm if it hangs elsewhere."""
-        found: list[dict[str, Any]] = []
+    def _wheels(self, body: Body) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Tires that are drawn on a body, and rods from its joints to them."""
+        wheels: list[dict[str, Any]] = []
+        centres: list[Point] = []
         for force in self.model.forces:
             if (force.kind == "wheel" or force.kind.startswith("tire")) and body_name(force.a) == body.name:
                 road, radius = force.parameters["road"], float(force.parameters["radius"])
                 forward, up = road.axes()
                 axis = force.parameters.get("axis")
                 axis = np.cross(up, forward) if axis is None else np.asarray(axis, dtype=float)
-                centre = self.local(body.name, force.at[0])
+                centres.append(self.local(body.name, force.at[0]))
                 turn = frame_with_z(self.turned(body.name, axis))
-                found.append(_shape("wheel", [radius, 0.45 * radius], centre, turn))
-                marks = _apart([*self.marks[body.name], centre], 0.02 * self.size)
-                found += [_rod(a, b, 0.012 * self.size) for a, b in _tree(marks)]
-                break
-        return found
+                wheels.append(_shape("wheel", [radius, 0.45 * radius], centres[-1], turn))
+        marks = _apart([*self.marks[body.name], *centres], 0.02 * self.size)
+        return wheels, [_rod(a, b, 0.012 * self.size) for a, b in _tree(marks)]
 
     def _box(self, body: Body, com: Point, marks: list[Point], ghost: bool) -> list[dict[str, Any]]:
         """The box that has the body's mass and inertia; `ghost`: seen through, beside what shows its joints."""
@@ -178,6 +183,14 @@ class Scene:
                 edges = [way[:, None] * forward + side * left + height[:, None] * up for side in (outer, inner)]
                 found.append((np.stack(edges, axis=1), 20))
         return found
+
+
+def _gyration(body: Body) -> float:
+    """Largest radius of gyration."""
+    inertia = inertia_matrix(body)
+    if body.flexible is not None or inertia is None or not float(body.mass) > 0:
+        return 0.0
+    return float(np.sqrt(max(np.linalg.eigvalsh(inertia)[-1], 0.0) / float(body.mass)))
 
 
 def _details(road: Road, start: float, end: float) -> np.ndarray:
