@@ -118,6 +118,9 @@ def test_json_for_machines(tmp_path):
     assert "shoulder [rad]" in head
     linear = json.loads(good("linearize", "p.yaml", "--json", cwd=tmp_path))
     assert len(linear["A"]) == 4
+    told = json.loads(good("info", "p.yaml", "--json", cwd=tmp_path))
+    assert told["coordinates"] == ["shoulder", "elbow"]
+    assert told["tree"][1]["parent"] == "upper"
     rest = json.loads(good("statics", "p.yaml", "--json", cwd=tmp_path))
     assert rest["stable"]
     assert abs(np.sin(rest["coordinates"]["shoulder"])) < 1e-6

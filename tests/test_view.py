@@ -256,6 +256,15 @@ def test_the_bundle_is_made_of_the_sources_in_the_repository():
     assert digest.hexdigest()[:16] in head
 
 
+def test_in_a_notebook_the_page_is_the_output(vehicle, monkeypatch):
+    import madi.view
+
+    monkeypatch.setattr(madi.view, "_in_notebook", lambda: True)
+    text = vehicle.view()._repr_html_()
+    assert text.startswith("<iframe srcdoc=")
+    assert "&lt;canvas id=&quot;stage&quot;" in text
+
+
 def test_what_cannot_be_shown_is_told(vehicle):
     with pytest.raises(madi.InputError, match="no such body"):
         page(vehicle, follow="nobody")

@@ -83,6 +83,7 @@ def info(
     ] = False,
     letter: Annotated[list[str] | None, typer.Option(help="A number that stays a letter: chassis.mass, gravity.z")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the equations as an HTML page there.")] = None,
+    as_json: Json = False,
 ) -> None:
     """Say what a model is: tree, cuts, coordinates; with --equations, its equations of motion.
 
@@ -91,6 +92,11 @@ def info(
     from madi.cli.models import find_model
 
     system = find_model(model).build()
+    if as_json:
+        tree = [{"body": body, "parent": parent, "joint": joint} for body, parent, joint in system.tree]
+        print(json.dumps({"model": system.name, "tree": tree, "cut_joints": system.cut_joints,
+                          "coordinates": system.coordinates, "speeds": system.speeds, "constraints": system.constraint_names}, indent=2))  # fmt: skip
+        return
     if not equations and out is None:
         print(system.explain())
         return

@@ -37,7 +37,9 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", "/").replace("\n", " ")
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.4g}"
+    return str(value).replace("|", "/").replace("\n", " ")
 
 
 def machine() -> str:
