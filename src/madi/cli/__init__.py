@@ -94,8 +94,9 @@ def info(
     system = find_model(model).build()
     if as_json:
         tree = [{"body": body, "parent": parent, "joint": joint} for body, parent, joint in system.tree]
-        print(json.dumps({"model": system.name, "tree": tree, "cut_joints": system.cut_joints,
-                          "coordinates": system.coordinates, "speeds": system.speeds, "constraints": system.constraint_names}, indent=2))  # fmt: skip
+        told = {"model": system.name, "tree": tree, "cut_joints": system.cut_joints, "coordinates": system.coordinates,
+                "speeds": system.speeds, "constraints": system.constraint_names}  # fmt: skip
+        print(json.dumps(told, indent=2))
         return
     if not equations and out is None:
         print(system.explain())
