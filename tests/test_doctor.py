@@ -144,3 +144,9 @@ def test_a_call_with_a_wrong_method_or_step_is_told():
         madi.check(m, method="nope")
     with pytest.raises(madi.InputError, match="step"):
         madi.check(m, step=-1.0)
+
+
+def test_what_the_models_own_run_asks_for_must_be_there():
+    m = stiff_wheel(duration=1.0, method="rk45", reactions=["cylinder"])
+    assert "no 'rk45'" in found(m, "run: method", "error").problem
+    assert "'cylinder'" in found(m, "run: reactions", "error").problem

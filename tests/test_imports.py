@@ -94,6 +94,10 @@ ARM = """
 def test_mimic_joints_damping_looks_and_a_report():
     m = urdf_text(ARM)
     assert [c.kind for c in m.constraints] == ["coupler"]
+    start = m.build().start
+    at = dict(zip(m.build().coordinates, start.q, strict=True))
+    assert at["a"] == pytest.approx(0.0, abs=1e-12)
+    assert at["b"] == pytest.approx(0.1, abs=1e-12), "the follower starts where its rule has it"
     run = madi.simulate(m, 0.5, step=1e-3, q0={"shoulder": 0.2, "a": 0.3}, engine="jit")
     np.testing.assert_allclose(run["b"], -2 * run["a"] + 0.1, atol=1e-10)
     assert m.ground.visuals[0].color == "#336699"

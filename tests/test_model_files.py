@@ -68,7 +68,7 @@ def test_an_expression_has_its_value(text, wanted):
     ("foo(1)", "no function 'foo'"), ("L", "no parameter 'L'"), ("1 / 0", "division by zero"), ("1e308 * 10", "finite"),
     ("9 ** 9 ** 9", "too large"), ("log(-1)", "finite"), ("(-8) ** 0.5", "no real value"), ("t", "t is time"),
     ("3 mm kg/s m", "below"),
-    ("__import__(1)", "no function"), ("open('x')", "expected before"), ("1 if 2 else 3", "operator is expected"),
+    ("__import__(1)", "no function"), ("open('x')", "expected before"), ("1 if 2 else 3", "there is no unit"),
     ("sin(3 m)", "sin() of a quantity in m"),
     ("mm", "needs a number before it"), ("", "empty"), ("2 $ 3", "no meaning"),
     ("(" * 40 + "1" + ")" * 40, "too many parentheses"),
@@ -505,3 +505,54 @@ def test_parameters_of_any_name_can_be_set(tmp_path):
     assert madi.load(tmp_path / "m.yaml", path=0.75).bodies[0].position[2] == -0.75
     with pytest.raises(madi.InputError, match="must be a number"):
         madi.load(tmp_path / "m.yaml", path=[1])
+
+
+# ---- what a new user stumbled over -----------------------------------------------------------------------------------
+
+
+def test_a_smooth_table_does_not_overshoot():
+    """A spline through these points swung to 3216 N between 200 N and 0 N."""
+    gas = madi.table([(0, 0), (0.002, 6000), (0.005, 1500), (0.010, 200), (0.040, 0)])
+    x = np.linspace(-0.01, 0.05, 6001)
+    y = np.array([gas(t) for t in x])
+    assert y.min() == 0.0
+    assert y.max() == 6000.0
+    assert np.all(np.diff(y[x > 0.002]) <= 1e-9)
+    dwell = madi.table([(0, 0), (1, 1.0), (3, 1.0), (4, 0)])
+    assert all(dwell(t) == pytest.approx(1.0, abs=1e-15) for t in np.linspace(1, 3, 21))
+    h = 1e-6  # smooth: slopes go on, and are level at the ends
+    for t in (0.0, 1.0, 3.0, 4.0):
+        assert (dwell(t) - dwell(t - h)) / h == pytest.approx((dwell(t + h) - dwell(t)) / h, abs=1e-4)
+
+
+def test_tables_may_have_units():
+    m = loads(PENDULUM + "tables: {push: {points: [[0 ms, 0 N], [20 ms, 50 N], [1 s, 0]]}}\n"
+              "forces: {f: {type: force, body: bob, value: [push(t), 0, 0]}}\n")  # fmt: skip
+    s = m.build()
+    assert float(s.observe([0.0], [0.0], 0.02, engine="plain").force[0, 0, 0]) == pytest.approx(50.0)
+
+
+@pytest.mark.parametrize(("drive", "told"), [("3000 rpm", "is in 1/s"), ("3 m", "is in m"), ("0.1 * t + 2 kg", "is in kg")])
+def test_units_of_drives_are_those_of_the_joint(drive, told):
+    with pytest.raises(madi.FileError, match=told):
+        loads(PENDULUM + f"drives: {{pin: {drive}}}\n")
+    loads(PENDULUM + "drives: {pin: 3000 rpm * t}\n")
+    with pytest.raises(madi.FileError, match="is in N/m; N m is needed"):
+        loads(PENDULUM + "forces: {s: {type: joint_spring, joint: pin, stiffness: 5 N/m}}\n")
+
+
+def test_all_mistakes_of_a_file_are_told_at_once():
+    with pytest.raises(madi.FileError) as error:
+        loads("bodies:\n  a: {mass: 3 N}\n  b: {mass: 0.4 kgs}\njoints:\n  A: {type: revolute, parent: ground, child: a}\n")
+    lines = str(error.value).splitlines()
+    assert len(lines) == 3
+    assert "line 2" in lines[0]
+    assert "there is no unit 'kgs'; near it: kg" in lines[1]
+    assert "at, axis are missing" in lines[2]
+
+
+def test_tabs_and_indentation_are_called_by_their_names():
+    with pytest.raises(madi.FileError, match="a tab in the line"):
+        loads("bodies:\n\ta: {mass: 3}\n")
+    with pytest.raises(madi.FileError, match="begin in one column"):
+        loads("bodies:\n  a: {mass: 3}\n b: {mass: 2}\n")

@@ -215,3 +215,31 @@ def test_the_schema_is_printed():
 
 def test_models_by_name_are_still_known():
     assert find_model("ralf").name == "RALF"
+
+
+def test_statics_and_linearize_work_on_the_first_example(tmp_path):
+    good("new", "four-bar", cwd=tmp_path)
+    assert "equilibrium of 'four-bar'" in good("statics", cwd=tmp_path)
+    assert "0 states" in good("linearize", cwd=tmp_path)
+    assert "cut: spherical 'C'" in good("info", cwd=tmp_path)
+    assert good("--version").strip() == package.__version__
+
+
+def test_a_failed_run_does_not_take_the_place_of_a_whole_one(tmp_path):
+    (tmp_path / "p.yaml").write_text(template("pendulum"))
+    good("run", "p.yaml", "--duration", "0.1s", cwd=tmp_path)
+    before = (tmp_path / "p.nc").read_bytes()
+    text = template("pendulum").replace("damping: 5e-3", "damping: 5e-3, stiffness: 5e3")
+    (tmp_path / "p.yaml").write_text(text)
+    done = madi("run", "p.yaml", "--method", "rk4", "--step", "10ms", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "error.run" not in done.stderr
+    assert (tmp_path / "p.nc").read_bytes() == before
+    assert (tmp_path / "p.failed.nc").exists()
+
+
+def test_a_table_of_a_driven_mechanism_has_its_motor(tmp_path):
+    good("new", "four-bar", "--out", "linkage.yaml", cwd=tmp_path)
+    good("run", "--out", "x.csv", cwd=tmp_path)
+    assert "A.drive [N m]" in (tmp_path / "x.csv").read_text().splitlines()[0]
+    assert "saved: linkage.nc" in good("run", cwd=tmp_path), "named after the file, however it is called"

@@ -81,3 +81,24 @@ def test_what_has_no_rest_is_told():
         madi.statics(m)
     with pytest.raises(madi.InputError, match="give a Model"):
         madi.statics("stone")
+
+
+def test_drives_hold_their_joints_where_a_driven_loop_rests():
+    """A four-bar whose crank is driven at speed: at rest its motor holds it; loads by hand from the links' weights."""
+    from madi.cli.models import template
+    from madi.schema.read import loads
+
+    model = loads(template("four-bar"))
+    rest = madi.statics(model)
+    assert not np.any(rest.v)
+    loads_there = rest.reactions()
+    total = sum(body.mass for body in model.bodies) * 9.81
+    carried = loads_there["A"].force + loads_there["D"].force
+    np.testing.assert_allclose(carried, [0, 0, total], atol=1e-9)
+    # virtual work: the motor's torque is the rate of the potential energy along the one way the loop can go
+    free = loads(template("four-bar"))
+    free.drives.clear()
+    s, h = free.build(), 1e-5
+    high, low = (float(s.observe(s.assemble({"A": x}).q, engine="plain").potential[0]) for x in (h, -h))
+    assert loads_there["A"].driving["A"] == pytest.approx((high - low) / (2 * h), rel=1e-6)
+    assert madi.linearize(model).A.shape == (0, 0)

@@ -256,6 +256,18 @@ def test_the_bundle_is_made_of_the_sources_in_the_repository():
     assert digest.hexdigest()[:16] in head
 
 
+def test_plots_of_the_page_keep_their_peaks():
+    from madi.view.page import MOST_SAMPLES, thinned
+
+    values = np.zeros(20_001)
+    values[7_777], values[12_345] = 5.0, -3.0
+    kept = thinned(values)
+    assert len(kept) <= MOST_SAMPLES
+    assert (kept.max(), kept.min()) == (5.0, -3.0)
+    run = madi.simulate(find_model("rssr"), 0.04, step=1e-4, engine="jit")
+    assert data_of(page(run))["speed"] == 0.02, "a short run is shown slowly"
+
+
 def test_in_a_notebook_the_page_is_the_output(vehicle, monkeypatch):
     import madi.view
 

@@ -11,6 +11,7 @@ export function read() {
   const run = JSON.parse(document.getElementById("run").textContent);
   run.times = floats(run.times);
   run.poses = floats(run.poses);
+  run.samples = floats(run.samples);
   for (const signal of run.signals) signal.values = floats(signal.values);
   for (const line of run.flexible) line.points = floats(line.points);
   for (const arrow of run.arrows) arrow.vectors = floats(arrow.vectors);

@@ -34,10 +34,11 @@ function start() {
   drawGraph(byId("graph"), run.graph);
 
   let plotted = -1;
+  const digits = run.end > 0 ? Math.min(Math.max(2, 3 - Math.floor(Math.log10(run.end))), 7) : 2;
   function show() {
     stage.show(clock.t);
     byId("slider").value = clock.t;
-    byId("clock").textContent = `${clock.t.toFixed(2)} / ${run.end.toFixed(2)} s`;
+    byId("clock").textContent = `${clock.t.toFixed(digits)} / ${run.end.toFixed(digits)} s`;
     const now = performance.now();
     const numbers = !clock.playing || now - plotted > 250;
     if (numbers) plotted = now;
@@ -76,7 +77,7 @@ function start() {
     seek(Number(slider.value));
   };
   byId("play").onclick = () => play(!clock.playing);
-  options(byId("speed"), [[0.05, "1/20 ×"], [0.1, "1/10 ×"], [0.25, "1/4 ×"], [0.5, "1/2 ×"], [1, "1 ×"], [2, "2 ×"], [5, "5 ×"]], run.speed);
+  options(byId("speed"), run.speeds.map((x) => [x, x < 1 ? `1/${Number((1 / x).toPrecision(3))} ×` : `${x} ×`]), run.speed);
   clock.speed = Number(byId("speed").value || 1);
   byId("speed").onchange = () => (clock.speed = Number(byId("speed").value));
   const bodies = run.bodies.map((body, k) => [k, body.name]);
@@ -150,6 +151,7 @@ function start() {
   window.addEventListener("resize", resize);
   resize();
   show();
+  play(true);
   requestAnimationFrame(frame);
   window.madi = { clock, seek, play, stage, run, plots };
 }

@@ -38,7 +38,7 @@ export class Plots {
     };
     const now = document.createElement("div");
     now.className = "now";
-    const plot = new uPlot(options, [run.times, ...signals.map((signal) => signal.values)], box);
+    const plot = new uPlot(options, [run.samples, ...signals.map((signal) => signal.values)], box);
     plot.over.append(now);
     plot.over.addEventListener("click", (event) => {
       const t = plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, "x");

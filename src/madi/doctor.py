@@ -15,6 +15,7 @@ from madi.loops.redundancy import length_of
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.model.model import Model
+from madi.pipeline import LOOPS
 from madi.spatial.rotation import as_rotation
 from madi.system import System
 
@@ -57,7 +58,7 @@ def examine(model: Model, step: float | None = None, method: str | None = None) 
     if defects:
         return Findings(defects)
     system = model.build()
-    found = [*_units(model, system), *(f for body in model.bodies for f in _inertia(model, body))]
+    found = [*_run(model, system), *_units(model, system), *(f for body in model.bodies for f in _inertia(model, body))]
     try:
         start = system.start
     except AssemblyError as error:
@@ -71,6 +72,18 @@ def examine(model: Model, step: float | None = None, method: str | None = None) 
 def _sorted(found: list[Finding]) -> Findings:
     rank = {ERROR: 0, WARNING: 1, REMARK: 2}
     return Findings(sorted(found, key=lambda finding: rank[finding.severity]))
+
+
+def _run(model: Model, system: System) -> Iterator[Finding]:
+    """What the model's own `run` asks for must be there."""
+    for name, known in (("method", list(METHODS)), ("loops", list(LOOPS))):
+        given = model.run.get(name)
+        if given is not None and given not in known:
+            yield Finding(f"run: {name}", f"there is no {given!r}", f"Choose one of {', '.join(known)}", ERROR)
+    for name in model.run.get("reactions") or ():
+        if name not in system.loaded_names:
+            told = f"there is no joint or constraint {name!r} whose load could be recorded"
+            yield Finding("run: reactions", told, f"There are: {', '.join(system.loaded_names[:12])}", ERROR)
 
 
 # ---- units ---------------------------------------------------------------------------------------------------------------
@@ -175,7 +188,8 @@ def _mobility(system: System, q: np.ndarray) -> Iterator[Finding]:
         yield Finding("mobility", what, "Compare it with what you expect", REMARK)
     if found.redundant:
         yield Finding(
-            "redundant constraints", f"{len(found.redundant)} add nothing: {'; '.join(found.redundant[:6])}"
+            "redundant constraints",
+            f"{len(found.redundant)} add nothing (x, y, z of the joint, z its axis): {'; '.join(found.redundant[:6])}"
             + (f" and {len(found.redundant) - 6} more" if len(found.redundant) > 6 else ""),
             "Motion is not affected. For unique joint loads give some of these joints more freedom (spherical, cylindrical)",
             REMARK,

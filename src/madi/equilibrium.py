@@ -158,7 +158,7 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
     first = state.size  # what acts where the search begins: forces that are not weights
     for k in range(MOST):
         if state.size <= TIGHT * (balance.load(state) + first) and state.gap <= 1e-11:
-            return _found(system, balance, q, k, state)
+            return _found(system.still(), balance, q, k, state)
         if k == 0:
             shift = state.size / 0.02  # a first step of some centimetres
         step = balance.step(state, shift)

@@ -151,7 +151,8 @@ def linearize(
     if q is None:
         if v is not None:
             raise InputError("linearize: with v give q too (a steady motion); without both, the equilibrium is taken")
-        q = statics(system, t=t).q
+        rest = statics(system, t=t)  # drives hold their joints there
+        system, q = rest.system, rest.q
     q = system._coordinates(q).copy()
     v = system._vector(v, system.nv, "v").copy()
     seen = system.observe(q, v, t, engine="plain")

@@ -19,7 +19,7 @@ from madi.model.elements import body_name
 from madi.observation import Observation, Reaction, SystemJacobian
 from madi.topology.freeze import freeze, path_matrix
 from madi.topology.graph import spanning_tree
-from madi.topology.layout import Layout, model_views
+from madi.topology.layout import Layout, model_views, repack
 from madi.topology.lower import lower
 from madi.topology.parameters import Parameters
 
@@ -84,6 +84,18 @@ class System:
         other.frozen = copy.copy(self.frozen)
         other._engines = {}
         for name in ("residual_blocks", "start"):
+            other.__dict__.pop(name, None)
+        return other
+
+    def still(self) -> System:
+        """The same with its drives holding their joints where q has them: what rests, rests."""
+        drive = self.layout.arrays.drive
+        if not np.any(drive >= 0):
+            return self
+        other = copy.copy(self)
+        other.layout = other.drawn = repack(self.layout, {}, {"drive": np.where(drive >= 0, -2, drive)})
+        other._engines, other._traces = {}, {}
+        for name in ("start", "residual_blocks"):
             other.__dict__.pop(name, None)
         return other
 

@@ -77,7 +77,7 @@ def verify(
 
 @app.command()
 def info(
-    model: Annotated[str, typer.Argument(help=MODEL)],
+    model: Annotated[str | None, typer.Argument(help=MODEL)] = None,
     equations: Annotated[
         bool, typer.Option("--equations", help="Mass matrix, forces, constraints, operation counts.")
     ] = False,
@@ -112,7 +112,7 @@ def info(
 
 @app.command()
 def compare(
-    model: Annotated[str, typer.Argument(help=MODEL)],
+    model: Annotated[str | None, typer.Argument(help=MODEL)] = None,
     methods: Annotated[
         str, typer.Option(help="Ways to close the loops, by commas; the first is what others are held against.")
     ] = "projection,pseudo-inverse,svd,qr,partition,cartesian",
@@ -237,6 +237,8 @@ def main() -> None:
     from madi.errors import InputError, MadiError
 
     words = sys.argv
+    if words[1:] == ["--version"]:
+        words[1] = "version"
     if "--checkpoint" in words[:-2] and words[words.index("--checkpoint") + 1] == "every":  # as people say it
         del words[words.index("--checkpoint") + 1]
     try:

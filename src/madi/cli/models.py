@@ -23,8 +23,7 @@ FILES = (".yaml", ".yml")
 
 def find_model(word: str | None, parameters: dict[str, str] | None = None) -> Model:
     """The model of that file (.yaml, or .py that defines `model`) or name; without a word, of the model file here."""
-    if word is None:
-        word = str(_newest("model file", FILES, "madi new four-bar"))
+    word = chosen_model(word)
     path = Path(word)
     if path.suffix.lower() in FILES:
         from madi.schema.read import load
@@ -46,6 +45,11 @@ def find_model(word: str | None, parameters: dict[str, str] | None = None) -> Mo
     if not path.exists():
         raise InputError(f"there is no file {word!r}")
     return _python(path)
+
+
+def chosen_model(word: str | None) -> str:
+    """What was named, or the model file that is here."""
+    return str(_newest("model file", FILES, "madi new four-bar")) if word is None else word
 
 
 def imported(path: Path, limits: bool = False, base: str = "fixed") -> Model:
@@ -89,7 +93,7 @@ def find_run(word: str | None) -> tuple[Any, Path]:
     """The run of that file; without a word, of the newest one here."""
     from madi.results.run import load_run
 
-    path = Path(word) if word is not None else _newest("run (.nc)", (".nc",), "madi run")
+    path = Path(word) if word is not None else _newest("run", (".nc",), "madi run")
     if not path.exists():
         raise InputError(f"there is no file {str(path)!r}; `madi run` makes one")
     return load_run(path), path

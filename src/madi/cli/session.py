@@ -122,11 +122,12 @@ def run(
 
     Example: madi run four-bar.yaml --duration 5s --reaction A --out four-bar.nc
     """
-    from madi.cli.models import find_model, seconds
+    from madi.cli.models import chosen_model, find_model, seconds
     from madi.errors import InputError, RunError
 
+    model = chosen_model(model)
     drawn = find_model(model, parameters(change))
-    target = out or Path(f"{_stem(model, drawn)}.nc")
+    target = out or Path(f"{_stem(model)}.nc")
     if not target.parent.is_dir() or target.is_dir() or target.suffix.lower() not in (".nc", ".csv", ".parquet"):
         raise InputError(f"--out {target}: name a file .nc, .csv or .parquet in a folder that exists")
     kept = Path(f"{target}.checkpoint")
@@ -150,6 +151,9 @@ def run(
     except KeyboardInterrupt as interrupt:
         code, told, found = 1, "stopped", getattr(interrupt, "run", None)
         failed = interrupt
+    told = told.replace("are in error.run", "are saved")
+    if code and target.exists():  # a run that failed does not take the place of a whole one
+        target = target.with_suffix(f".failed{target.suffix}")
     if found is None or not len(found.data["time"]):
         if failed is not None:
             raise failed
@@ -166,10 +170,9 @@ def run(
         raise typer.Exit(code)
 
 
-def _stem(word: str | None, model: Any) -> str:
-    if word is not None and Path(word).suffix:
-        return Path(word).stem
-    return str(word or model.name).replace("/", "-").replace(" ", "-")
+def _stem(word: str) -> str:
+    """The name of what a model gives: that of its file."""
+    return Path(word).stem if Path(word).suffix else word.replace("/", "-")
 
 
 def _taken_up(path: Path) -> str:
@@ -183,7 +186,8 @@ def _taken_up(path: Path) -> str:
 def _summary(found: Any, target: Path, told: str) -> dict[str, Any]:
     data = found.data
     statistics = {name: value for name, value in found.statistics.items() if isinstance(value, int | float | str)}
-    most = {"violation": float(data["violation"].max())} if "violation" in data else {}
+    most: dict[str, Any] = {"violation": float(data["violation"].max())} if "violation" in data else {}
+    most["energy"] = [float(data["energy"][0]), float(data["energy"][-1])]
     return {"model": data.attrs["model"], "file": str(target), "outputs": data.sizes["time"], "end": float(data["time"][-1]),
             "stopped": told, **most, "statistics": statistics}  # fmt: skip
 
@@ -239,7 +243,7 @@ def view(
     signal: Annotated[list[str] | None, typer.Option(help="A signal to plot; several by commas share a panel.")] = None,
     follow: Annotated[str | None, typer.Option(help="The body the camera follows.")] = None,
     trace: Annotated[str | None, typer.Option(help="A body whose way is drawn.")] = None,
-    speed: Annotated[float, typer.Option(help="Speed of the animation: 0.05, 0.1, 0.25, 0.5, 1, 2, 5.")] = 1.0,
+    speed: Annotated[float | None, typer.Option(help="Speed of the animation; default: it lasts some seconds.")] = None,
     browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in a browser.")] = True,
 ) -> None:
     """Make one HTML page of a run: animation, plots, tree, findings. It needs no network.

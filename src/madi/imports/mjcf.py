@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.imports.urdf import Frame, _some, stop
+from madi.imports.urdf import Frame, _some, start, stop
 from madi.imports.xml import Element, parse_xml, read_xml
 from madi.model.elements import Visual
 from madi.model.model import Model
@@ -261,7 +261,7 @@ class _Reader:
         if self.limits:
             stop(self.m, name, turn * low - ref, turn * high - ref)
         else:
-            self.note("ranges of joints (limits=True makes stops of them)", name)
+            self.note("ranges of joints (limits=True, --limits, makes stops of them)", name)
 
     # ---- poses, masses, looks -----------------------------------------------------------------------------------------
 
@@ -473,6 +473,7 @@ class _Reader:
             return
         # MuJoCo: q1 - ref1 = c0 + c1 (q2 - ref2), and its q - ref is the coordinate here
         self.m.coupler(name, known[one], known[two], ratio=c[1], offset=c[0])
+        start(self.m, (known[one], known[two]), c[0])
 
 
 def _solid(kind: str, size: list[float]) -> tuple[float, np.ndarray]:

@@ -210,7 +210,7 @@ class _Robot:
             if self.limits and low < high:
                 stop(self.m, name, low, high)
             elif low < high:
-                self.note("limits of joints (limits=True makes stops of them)", name)
+                self.note("limits of joints (limits=True, --limits, makes stops of them)", name)
             for what in ("effort", "velocity"):
                 if limit.number(what, 0.0) > 0:
                     self.note(f"{what} limits", name)
@@ -232,7 +232,9 @@ class _Robot:
         if ratio == 0:
             raise mimic.error("multiplier 0 would hold the joint still; make it fixed")
         pair = self.called[0][name], self.called[0][other]
-        self.m.coupler(f"{pair[0]}_mimic", *pair, ratio=ratio, offset=mimic.number("offset", 0.0))
+        offset = mimic.number("offset", 0.0)
+        self.m.coupler(f"{pair[0]}_mimic", *pair, ratio=ratio, offset=offset)
+        start(self.m, pair, offset)
 
     def _visual(self, element: Element, body: Any) -> None:
         frame, geometry = origin(element), element.first("geometry")
@@ -293,6 +295,13 @@ class _Robot:
                 break
         self.note("meshes that were not found", name)
         return None
+
+
+def start(m: Model, pair: tuple[str, str], offset: float) -> None:
+    """A coupled joint starts where its rule has it; the one it follows as drawn."""
+    for joint in m.joints:
+        if offset and joint.name in pair:
+            joint.q0 = offset if joint.name == pair[0] else 0.0
 
 
 def _renamed(elements: Mapping[str, Any], refused: str) -> dict[str, str]:

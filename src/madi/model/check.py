@@ -133,7 +133,7 @@ def _inertia(body: Body, where: str, mass: float | None) -> Iterator[Finding]:
         yield Finding(
             where,
             f"no rigid body has these principal moments, {_list(principal)}: the largest exceeds the sum of the others",
-            "Correct the inertia, or accept it as it is with unphysical=True",
+            "Correct the inertia, or accept it as it is with unphysical=True (in a file unphysical: true)",
         )
     if mass == 0.0 and scale > 0.0:
         yield Finding(where, "inertia without mass", "Give a mass, or leave both out for a massless body")

@@ -441,7 +441,7 @@ class Model:
             given["duration"] = duration
         if "duration" not in given:
             raise InputError(
-                f"model {self.name!r}: how long? Give m.simulate(10.0), or `run: {{duration: 10 s}}` in its file"
+                f"model {self.name!r}: how long? m.simulate(10.0), --duration 10s, or in its file run: {{duration: 10 s}}"
             )
         span, every = given.pop("duration"), given.pop("every", None)
         if every is not None and given.get("times") is None:

@@ -141,7 +141,7 @@ def default_columns(data: Any) -> list[str]:
     found = [name for name in ("energy", "kinetic", "potential", "violation") if name in data]
     found += [str(name) for name in data["coordinate"].values] + [f"{name}.v" for name in data["speed"].values]
     found += [f"{body}.{axis}" for body in data["body"].values for axis in AXES]
-    for dim, endings in (("force", ("force",)), ("joint", ("fx", "fy", "fz", "mx", "my", "mz"))):
+    for dim, endings in (("driven", ("drive",)), ("force", ("force",)), ("joint", ("fx", "fy", "fz", "mx", "my", "mz"))):
         if dim in data.coords:
             found += [f"{name}.{ending}" for name in data[dim].values for ending in endings]
     return found
@@ -151,6 +151,8 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     """Read a run that `Run.save` wrote."""
     import xarray as xr
 
+    if not Path(path).is_file():
+        raise InputError(f"there is no file {str(path)!r}")
     try:
         with xr.open_dataset(path, engine="h5netcdf") as file:
             data = file.load()

@@ -115,6 +115,11 @@ def parse_document(text: str, file: str = "text") -> Node:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         told = " ".join(str(part) for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
         place = Place(file, mark.line + 1 if mark else 1)
+        line = text.splitlines()[mark.line] if mark and mark.line < len(text.splitlines()) else ""
+        if "\t" in line:
+            told = "there is a tab in the line; YAML is indented with spaces"
+        elif "expected key" in told or "mapping values" in told or "block" in told:
+            told += " (entries of one mapping begin in one column; text with a colon wants quotes)"
         raise place.error(f"is not YAML: {told or ' '.join(str(error).split())[:200]}") from None
 
 

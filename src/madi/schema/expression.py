@@ -195,6 +195,10 @@ class _Parser:
         if kind == "number":
             self.at += 1
             factor, dimension = self.unit()
+            kind, after = self.peek()
+            if kind == "name" and after not in ("and", "or") and after not in self.names:
+                close = ", ".join(difflib.get_close_matches(after, [*units.UNITS], 3, 0.5))
+                raise InputError(f"{_short(self.text)}: there is no unit {after!r}{f'; near it: {close}' if close else ''}")
             return Node("number", (float(word) * factor, dimension))
         if kind == "name":
             self.at += 1
@@ -481,7 +485,8 @@ def fits(text: str, found: Any, wanted: Dimension | None) -> None:
     """A dimension that is known must be the one wanted."""
     if wanted is None or found in (None, WILD, wanted):
         return
-    told = f"{_short(text)} is in {units.text(found)}; {units.text(wanted)} is needed"
+    needed = "a number or an angle (rad, deg)" if wanted == NONE else units.text(wanted)
+    told = f"{_short(text)} is in {units.text(found)}; {needed} is needed"
     if re.search(r"\blb\b", text) and units.times(found, (1, 0, -2)) == wanted:
         told += " (lb is a mass; a pound's force is lbf)"
     raise InputError(told)

@@ -133,7 +133,7 @@ class Vector(Type):
     def __init__(self, unit: str | Sequence[str] = "m", count: int | None = 3):
         self.units = [unit] * (count or 1) if isinstance(unit, str) else list(unit)
         self.count = count if isinstance(unit, str) else len(self.units)
-        self.dimensions = [dimension_of(one) for one in self.units]
+        self.dimensions = [None if one == "any" else dimension_of(one) for one in self.units]
         told = self.units[0] if len(set(self.units)) == 1 else ", ".join(self.units)
         self.words = f"{'some' if self.count is None else self.count} numbers" + ("" if told == "1" else f", {told}")
 
@@ -278,7 +278,7 @@ class List(Type):
     """A list of things of one type."""
 
     def __init__(self, of: Type):
-        self.of, self.words = of, f"a list of {of.words.removeprefix('a ')}s"
+        self.of, self.words = of, f"a list, each {of.words}"
 
     def read(self, node: Node, context: Context) -> list[Any]:
         """A list."""
@@ -367,7 +367,8 @@ class Table(Type):
 
     def __init__(self, x: str = "1", y: str = "1"):
         self.pair = Vector((x, y))
-        self.words = f"a list of pairs [{x}, {y}], or {{csv: FILE, columns: [0, 1]}}"
+        pair = "[x, y]" if x == "any" else f"[{x}, {y}]"
+        self.words = f"a list of pairs {pair}, or {{csv: FILE, columns: [0, 1]}}"
 
     def read(self, node: Node, context: Context) -> list[tuple[float, float]]:
         """A list of pairs."""
@@ -483,15 +484,17 @@ def names_of(expression: Expression) -> set[str]:
     return {part.args[0] for node in expression._nodes() for part in walk(node) if part.op == "name"}
 
 
-def fields(node: Node, known: Mapping[str, Type], context: Context, needed: Sequence[str] = ()) -> dict[str, Any]:
-    """The entries of a mapping by their types; unknown and missing ones are told."""
+def fields(
+    node: Node, known: Mapping[str, Type], context: Context, needed: Sequence[str] = (), others: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The entries of a mapping by their types; unknown and missing ones are told. `others`: read elsewhere, but known."""
     import difflib
 
     entries = node.entries(f"{', '.join(known)}" or "nothing")
     for name, part in entries.items():
         if name not in known:
-            near = difflib.get_close_matches(name, list(known), 1, 0.6)
-            cure = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+            near = difflib.get_close_matches(name, [*known, *others], 1, 0.6)
+            cure = f"did you mean {near[0]}?" if near else f"there are: {', '.join([*known, *others])}"
             raise part.error(f"there is no entry {name!r} here; {cure}")
     missing = [name for name in needed if name not in entries]
     if missing:

@@ -272,7 +272,8 @@ TOP: dict[str, str] = {
     "description": "what it is, for people",
     "gravity": "three numbers, m/s2; default [0, 0, -9.81]",
     "parameters": "NAME: number or expression; used in every expression below",
-    "tables": "NAME: {points: [[x, y], ...] or {csv: FILE}, smooth: true}; NAME(t) can be used in expressions",
+    "tables": "NAME: {points: [[x, y], ...] or {csv: FILE}, smooth: true}; NAME(t) can be used in expressions; smooth: "
+    "monotone cubics, level at both ends; false: straight lines",
     "include": "other files in this folder, FILE or {file, prefix, parameters}",
     "roads": "NAME: a list of parts; wheels and tires name them",
     "bodies": "NAME: what it is; `type` body if none is given",

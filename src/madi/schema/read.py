@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from madi.errors import FileError, InputError, a_number
+from madi.joints import KINDS
 from madi.model.elements import Visual
 from madi.model.model import Model
 from madi.schema.document import Node, Place, parse_document, read_document
 from madi.schema.expression import RESERVED, WILD, Functions, Scope, fits
-from madi.schema.fields import Context, Flag, Number, Table, Text, Vector, fields, inside
+from madi.schema.fields import Context, Flag, Function, Number, Table, Text, Vector, fields, inside
 from madi.schema.kinds import DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, kind
 from madi.schema.parts import RoadType
 from madi.signals.table import table
 
 DEEPEST = 8  # files within files
 MOST_FILES = 100
+PLACE = Place("", 0)
 SINGULAR = {"bodies": "body", "joints": "joint", "constraints": "constraint", "forces": "force"}
 
 
@@ -47,6 +49,7 @@ def loads(text: str, name: str = "text", folder: Path | None = None, parameters:
 class _Reader:
     folder: Path | None
     files: int = 0
+    errors: list[FileError] = field(default_factory=list)
     references: list[tuple[str, str, Node]] = field(default_factory=list)  # group, name, where it is asked for
 
     def model(self, top: Node, stem: str, chain: list[Path], parameters: Mapping[str, Any]) -> Model:
@@ -61,6 +64,9 @@ class _Reader:
             model.gravity = Vector("m/s2").read(entries["gravity"], context)
         if "run" in entries:
             model.run = fields(entries["run"], {name: entry[0] for name, entry in RUN.items()}, context)
+        if self.errors:
+            more = f"\n... and {len(self.errors) - 20} more" if len(self.errors) > 20 else ""
+            raise FileError("\n".join(map(str, self.errors[:20])) + more)
         self._check_references(model)
         return model
 
@@ -105,14 +111,21 @@ class _Reader:
             context.roads[name] = RoadType().read(part, context)
         for group in GROUPS:
             for name, part in entries[group].entries(group).items() if group in entries else ():
-                self._element(model, group, prefix + name, part, context)
+                self._collected(self._element, model, group, prefix + name, part, context)
         for name, part in entries["drives"].entries("drives").items() if "drives" in entries else ():
-            self._drive(model, context.rename("joints", name), part, context)
+            self._collected(self._drive, model, context.rename("joints", name), part, context)
         for part in entries["adjustable"].parts("adjustable") if "adjustable" in entries else ():
             word = Text().read(part, context)
             own = any(word.split(".")[0] in (entries[group].entries(group) if group in entries else ()) for group in GROUPS)
             model.adjustable(prefix + word if own else word)
         return context
+
+    def _collected(self, read: Callable[..., None], *given: Any) -> None:
+        """One element that is wrong does not hide the others."""
+        try:
+            read(*given)
+        except FileError as error:
+            self.errors.append(error)
 
     def _listed(self, node: Node | None) -> list[Node]:
         if node is None or node.kind == "nothing":
@@ -157,7 +170,7 @@ class _Reader:
         for name, part in entries["tables"].entries("tables").items() if "tables" in entries else ():
             if not name.isidentifier() or not name.isascii() or name in RESERVED:
                 raise part.error(f"a table cannot be called {name!r}; use letters, digits and _")
-            read = fields(part, {"points": Table(), "smooth": Flag()}, context, ("points",))
+            read = fields(part, {"points": Table("any", "any"), "smooth": Flag()}, context, ("points",))
             try:
                 context.scope.tables[name] = table(read["points"], read.get("smooth", True))
             except InputError as error:
@@ -214,7 +227,8 @@ class _Reader:
         what = kind(group, chosen)
         visuals = entries.pop("visuals", None) if group == "bodies" else None
         inner = _noting(context, self.references, node)
-        given = fields(Node(node.place, entries), what.types, inner, what.needed)
+        types = {**what.types, **self._on_joint(model, chosen, entries, context)}
+        given = fields(Node(node.place, entries), types, inner, what.needed, ("visuals",) if group == "bodies" else ())
         if chosen == "beam" and "modes" in given:
             given["modes"] = _beam_shapes(given, node)
         try:
@@ -225,13 +239,35 @@ class _Reader:
         for part in self._listed(visuals):
             element.visuals.append(_visual(part, context))
 
+    def _slides(self, model: Model, coordinate: str) -> bool | None:
+        """Whether a coordinate is a length; None: it is not known."""
+        for joint in model.joints:
+            if joint.name == coordinate.split(".")[0]:
+                kind = KINDS[joint.kind]
+                names = [f"{joint.name}.{part}" if part else joint.name for part in kind.coordinates]
+                return kind.units[names.index(coordinate)] == "m" if coordinate in names else None
+        return None
+
+    def _on_joint(self, model: Model, chosen: str, entries: dict[str, Node], context: Context) -> dict[str, Any]:
+        """Types of a force on a joint's coordinate: forces on slides, torques on hinges."""
+        if chosen not in ("joint_spring", "joint_torque") or not isinstance(entries.get("joint", Node(PLACE, 0)).value, str):
+            return {}
+        slides = self._slides(model, context.rename("joints", entries["joint"].value))
+        if slides is None:
+            return {}
+        if chosen == "joint_torque":
+            return {"value": Function("N" if slides else "N m")}
+        k, c, rest = ("N/m", "N s/m", "m") if slides else ("N m", "N m s", "rad")
+        return {"stiffness": Number(k), "damping": Number(c), "rest": Number(rest)}
+
     def _drive(self, model: Model, name: str, node: Node, context: Context) -> None:
         self.references.append(("joints", name, node))
         model.places[f"drive of {name!r}"] = f"{node.place.file}, line {node.place.line}"
         if node.kind == "text" and node.value == "locked":
             model.lock(name)
             return
-        value = DRIVE.read(node, context)
+        slides = self._slides(model, name)
+        value = (DRIVE if slides is None else Function("m" if slides else "rad")).read(node, context)
         function = value if isinstance(value, Functions) else Functions([value], single=True)
         if function.of_state:
             raise node.error("a drive depends on t alone; q() and v() are for forces")

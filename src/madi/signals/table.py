@@ -34,12 +34,13 @@ class Table:
 
 
 def table(points: Any, smooth: bool = True) -> Table:
-    """A function through points (x, y), x increasing. `smooth`: a cubic spline that starts and ends level, with continuous
-    curvature between: what a drive needs; else straight lines. Constant before the first and after the last point.
+    """A function through points (x, y), x increasing. `smooth`: cubics that are level at both ends and never leave the range
+    of their neighbours (where points are level, so is the curve); else straight lines. Constant before the first and
+    after the last point.
 
     >>> import madi
-    >>> lift = madi.table([(0, 0), (1, 0.2), (2, 0)])
-    >>> float(lift(1.0)), float(lift(5.0))
+    >>> lift = madi.table([(0, 0), (1, 0.2), (2, 0.2), (3, 0)])
+    >>> float(lift(1.5)), float(lift(5.0))
     (0.2, 0.0)
     """
     given = finite_numbers(points)
@@ -49,8 +50,14 @@ def table(points: Any, smooth: bool = True) -> Table:
     if np.any(np.diff(x) <= 0):
         k = int(np.argmax(np.diff(x) <= 0))
         raise InputError(f"table: x must increase; {x[k]:g} is followed by {x[k + 1]:g}")
-    if smooth:
-        from scipy.interpolate import CubicSpline
-
-        return Table(x, np.asarray(CubicSpline(x, y, bc_type="clamped").c), float(y[-1]))
-    return Table(x, np.stack([np.diff(y) / np.diff(x), y[:-1]]), float(y[-1]))
+    if not smooth:
+        return Table(x, np.stack([np.diff(y) / np.diff(x), y[:-1]]), float(y[-1]))
+    h, chord = np.diff(x), np.diff(y) / np.diff(x)
+    slope = np.zeros(len(x))  # of a monotone cubic (Fritsch and Butland, 1984): weighted harmonic means of the chords
+    for k in range(1, len(x) - 1):
+        if chord[k - 1] * chord[k] > 0:
+            a, b = h[k - 1] + 2 * h[k], 2 * h[k - 1] + h[k]
+            slope[k] = (a + b) / (b / chord[k - 1] + a / chord[k])
+    start, end = slope[:-1], slope[1:]
+    cubic = np.stack([(start + end - 2 * chord) / h**2, (3 * chord - 2 * start - end) / h, start, y[:-1]])
+    return Table(x, cubic, float(y[-1]))

@@ -28,7 +28,7 @@ class Shown:
 
 def view(
     run: Run, path: str | os.PathLike[str] | None = None, *, signals: Any = None, follow: str | None = None,
-    trace: str | None = None, speed: float = 1.0, height: int = 620,
+    trace: str | None = None, speed: float | None = None, height: int = 620,
 ) -> Any:  # fmt: skip
     """Write the page of a run to `path` and return the path. Without one: in a notebook an object that shows it there,
     elsewhere a temporary file that is opened in a browser."""

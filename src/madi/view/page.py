@@ -24,19 +24,25 @@ if TYPE_CHECKING:
 
 RATE, MOST_FRAMES = 60.0, 1800  # frames per second of the run, and in all
 MOST_SIGNALS = 2_000_000  # bytes of signals in the page
+MOST_SAMPLES = 1500  # of a signal: of longer ones the least and the largest of every piece are kept
 BEAM_POINTS = 25
+SPEEDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
-def page(run: Run, signals: Any = None, follow: str | None = None, trace: str | None = None, speed: float = 1.0) -> str:
+def page(
+    run: Run, signals: Any = None, follow: str | None = None, trace: str | None = None, speed: float | None = None
+) -> str:
     """The page. `signals`: names, each list of them a panel; `follow`, `trace`: bodies the camera follows, whose way is
-    drawn; `speed` of the animation."""
+    drawn; `speed` of the animation (default: so that it lasts some seconds)."""
     if run.model is None:
         raise InputError(
             "this run does not know its model, so there is nothing to draw: simulate anew, or save it with run.save"
         )
     if not len(run.data["time"]):
         raise InputError("this run has no outputs; there is nothing to show")
-    data = _made(run, signals, follow, trace, positive_number(speed, "speed"))
+    span = float(run.data["time"][-1] - run.data["time"][0])
+    usual = max((s for s in SPEEDS if s <= 1 and span / s >= 2.0), default=SPEEDS[0])
+    data = _made(run, signals, follow, trace, usual if speed is None else positive_number(speed, "speed"))
     static = resources.files("madi.view") / "static"
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     parts = {name: (static / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")}
@@ -69,6 +75,7 @@ def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: 
     return {
         "name": str(model.name), "about": _about(run), "size": scene.size, "up": up.tolist(), "look": _look(up).tolist(),
         "middle": (0.5 * (everything.min(axis=0) + everything.max(axis=0))).tolist(), "speed": speed,
+        "speeds": sorted({*SPEEDS, speed}),
         "floor": float((everything @ up).min() - 0.12 * scene.size),
         "reach": _reach(everything, followed, scene), "times": packed(times), "poses": packed(poses), "follow": followed,
         "trace": _number(scene, trace, "trace") if trace else -1,
@@ -78,6 +85,7 @@ def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: 
         "roads": [{"points": packed(points), "every": every} for points, every in scene.roads(everything)],
         "flexible": [{**line, "points": packed(line["points"])} for line in lines],
         "arrows": _arrows(run, scene, poses, pick, up), "signals": made[0], "panels": made[1],
+        "samples": packed(_sample_times(data["time"].values)),
         "graph": graph(system), "findings": _findings(run), "statistics": _statistics(run),
     }  # fmt: skip
 
@@ -232,17 +240,36 @@ def _signals(run: Run, asked: Any, pick: np.ndarray, up: np.ndarray, scene: Scen
     data = run.data
     wanted = _wanted(asked, data, up, scene)
     every = list(dict.fromkeys([*(name for group in wanted for name in group), *names(data)]))
-    most = max(MOST_SIGNALS // (4 * len(pick)), sum(map(len, wanted)))
+    most = max(MOST_SIGNALS // (4 * min(data.sizes["time"], MOST_SAMPLES)), sum(map(len, wanted)))
     found: list[dict[str, Any]] = []
     kept: dict[str, int] = {}
     for name in every[:most]:
         values, unit = signal(data, name)
         kept[name] = len(found)
-        found.append({"name": name, "unit": unit, "values": packed(np.nan_to_num(values[pick]))})
+        found.append({"name": name, "unit": unit, "values": packed(np.nan_to_num(thinned(values)))})
     groups = []
     for group in wanted:
         groups += panels([(name, *signal(data, name)) for name in group])
     return found, [[kept[name] for name, _, _ in group] for group in groups]
+
+
+def thinned(values: np.ndarray) -> np.ndarray:
+    """A long signal by the least and the largest value of every piece, in the order they come: peaks stay."""
+    if len(values) <= MOST_SAMPLES:
+        return values
+    found = []
+    for piece in np.array_split(np.arange(len(values)), MOST_SAMPLES // 2):
+        low, high = piece[np.argmin(values[piece])], piece[np.argmax(values[piece])]
+        found += [values[min(low, high)], values[max(low, high)]]
+    return np.array(found)
+
+
+def _sample_times(time: np.ndarray) -> np.ndarray:
+    """When the samples of `thinned` are: at the thirds of every piece."""
+    if len(time) <= MOST_SAMPLES:
+        return time - time[0]
+    pieces = np.array_split(time - time[0], MOST_SAMPLES // 2)
+    return np.array([piece[0] + part * (piece[-1] - piece[0]) for piece in pieces for part in (0.25, 0.75)])
 
 
 def _wanted(asked: Any, data: Any, up: np.ndarray, scene: Scene) -> list[list[str]]:
