@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from madi.errors import (
     AssemblyError,
@@ -34,13 +34,17 @@ from madi.kernel import (
     tanh,
     where,
 )
-from madi.model.model import Model
-from madi.road import Road, flat
-from madi.tir import Tir, read_tir
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+    from madi.road import Road, flat
+    from madi.tir import Tir, read_tir
 
 __version__ = "0.1.0"
 
-_LAZY = {"simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
+# what is asked for is imported then: `madi --help` waits for nothing
+_LAZY = {"Model": "madi.model.model", "Road": "madi.road", "flat": "madi.road", "Tir": "madi.tir", "read_tir": "madi.tir",
+         "simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
          "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
          "simulate_many": "madi.batch", "compare": "madi.comparison",
          "load": "madi.schema.read", "load_urdf": "madi.imports.urdf",

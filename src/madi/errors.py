@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ class MadiWarning(UserWarning):
 
 def finite_numbers(value: Any, count: int | None = None) -> np.ndarray | None:
     """`value` as finite float64 numbers, of the wanted length if one is given, or None."""
+    import numpy as np
+
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
