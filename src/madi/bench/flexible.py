@@ -78,6 +78,8 @@ def report(quick: bool = False) -> dict[str, Any]:
         mine = [row for row in rows if row["arm"] == name and row["engine"] == best]
         least = [min(row[key] for row in mine) for key in ("2 modes a link, µs", "rigid, µs")]
         values[f"{name}: 2 modes a link against rigid links, {best}, the fastest formulation of each"] = least[0] / least[1]
+    rigid, same = (min(cost(arm(n, None), best, f, seconds) for f in FORMULATIONS[:2]) for n in (3, 9))
+    values[f"9 rigid hinges (as many columns as 3 links of 2 modes) against 3, {best}"] = same / rigid
     growth = []
     for modes in ({"z": 1}, {"z": 2}, {"z": 4}, {"y": 2, "z": 2}, {"y": 2, "z": 2, "twist": 1, "axial": 1}):
         model = arm(3, modes)
