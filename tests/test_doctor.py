@@ -37,7 +37,10 @@ def test_units_that_smell_are_told():
     assert "lengths look like mm" in found(m, "model", "warning").problem
 
 
-@pytest.mark.parametrize(("scale", "told"), [(1e6, "kg mm2"), (1e4, "kg cm2"), (1e-6, "too small")])
+@pytest.mark.parametrize(
+    ("scale", "told"),
+    [(1e9, "like g mm2"), (1e7, "like g cm2"), (1e6, "like kg mm2"), (1e4, "like kg cm2"), (1e-6, "too small")],
+)
 def test_an_inertia_in_another_unit_is_told(scale, told):
     m = madi.Model("m")
     link(m, "arm", m.ground, (0, 0, 0), (1, 0, 0), scale=scale)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import json
@@ -228,6 +229,24 @@ def stl_text(corners):
 def test_meshes_are_read(name, raw, tmp_path):
     (tmp_path / name).write_bytes(raw)
     np.testing.assert_allclose(read_mesh(tmp_path / name), CORNERS)
+
+
+def test_meshes_travel_with_a_saved_run(tmp_path):
+    m = find_model("rssr")
+    (tmp_path / "rod.stl").write_bytes(stl_binary(1000 * CORNERS))
+    m.visual("body1", "mesh", file=tmp_path / "rod.stl", scale=0.001, position=(0, 0, 0.1), color="#112233")
+    run = madi.simulate(m, 0.05, step=1e-2, engine="jit")
+    before = data_of(page(run))["bodies"][0]["shapes"]
+    path = run.save(tmp_path / "run.nc")
+    (tmp_path / "rod.stl").unlink()
+    again = madi.load_run(path)
+    assert not [name for name in again.data if str(name).startswith("mesh")]
+    after = data_of(page(again))["bodies"][0]["shapes"]
+    assert after == before
+    vertices = np.frombuffer(base64.b64decode(after[0]["vertices"]), dtype="<f4").reshape(-1, 3, 3)
+    np.testing.assert_allclose(vertices, CORNERS, rtol=1e-6)
+    assert after[0]["position"] == [0, 0, 0.1]
+    assert after[0]["color"] == "#112233"
 
 
 @pytest.mark.parametrize(("name", "raw"), [

@@ -23,7 +23,7 @@ ERROR, WARNING, REMARK = "error", "warning", "remark"
 STABLE = {"rk4": 2.78, "ab3": 0.54, "newmark-explicit": 2.0, "abm": 1.2}  # |h lambda| that explicit methods bear
 SINGULAR, NEAR = 1e-4, 1e-2  # smallest singular value of the constraints, against the largest
 STIFF = 300.0  # fastest rate over the slowest that a run shows: beyond, implicit methods win
-INERTIAS = {"kg mm2": 1e6, "kg cm2": 1e4, "g m2": 1e3}  # other units, and how many make a kg m2
+INERTIAS = {"g mm2": 1e9, "g cm2": 1e7, "kg mm2": 1e6, "kg cm2": 1e4, "g m2": 1e3}  # other units, and how many make a kg m2
 MARCH = 40  # places a mechanism of one freedom is looked at
 
 

@@ -24,6 +24,7 @@ class Visual:
     color: str | None = None
     file: Any = None
     scale: Any = 1.0
+    triangles: Any = None  # of a mesh that came with a run: corners (n, 3, 3), m
 
     def check(self, where: str) -> None:
         """What is wrong is told at once: nothing later looks at it."""

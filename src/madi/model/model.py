@@ -110,7 +110,7 @@ class Model:
         Joints and forces attach anywhere along it. `q0`, `v0`: modal coordinates and speeds at the start. `strict=False`
         accepts shapes whose ends do not fit the joints there.
         """
-        axes, length = _beam_axes(start, end, y_axis)
+        axes, length = beam_axes(start, end, y_axis)
         given = {"y": 2, "z": 2} if modes is None else modes
         flexible = Beam(
             name, length, section, E, rho, G, given, damping, proportional, stiffening, rotary, points or {}, strict
@@ -382,7 +382,7 @@ class Model:
         """Gears (radii or teeth) on two revolute joints with parallel axes on one body, their carrier (the ground, or a
         planet carrier): radius_a q_a = -radius_b q_b; internal: the same way. The teeth press as a couple: bearings are
         not loaded by them."""
-        return self._constraint("coupler", name, a, b, ratio=_ratio(radii, internal), offset=0.0, radii=radii)
+        return self._constraint("coupler", name, a, b, ratio=gear_ratio(radii, internal), offset=0.0, radii=radii)
 
     def rack(self, name: str, rack: Any, pinion: Any, radius: float, offset: float = 0.0) -> Constraint:
         """Rack and pinion: the slide of joint `rack` is `radius` times the turn of joint `pinion`."""
@@ -475,7 +475,7 @@ def output_times(duration: float, every: float) -> np.ndarray:
     return times if times[-1] > duration * (1 - 1e-12) else np.append(times, duration)
 
 
-def _beam_axes(start: Any, end: Any, y_axis: Any) -> tuple[Any, float]:
+def beam_axes(start: Any, end: Any, y_axis: Any) -> tuple[Any, float]:
     """Rotation matrix of a beam's axes, and its length; NaN where the points are none (check.py tells)."""
     try:
         along = np.asarray(end, dtype=float) - np.asarray(start, dtype=float)
@@ -491,7 +491,7 @@ def _beam_axes(start: Any, end: Any, y_axis: Any) -> tuple[Any, float]:
         return np.full((3, 3), np.nan), float("nan")
 
 
-def _ratio(radii: Any, internal: bool) -> float:
+def gear_ratio(radii: Any, internal: bool) -> float:
     """radius_b / radius_a, negative for gears outside each other; NaN where radii are none (check.py tells)."""
     try:
         ratio = float(radii[1]) / float(radii[0])

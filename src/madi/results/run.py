@@ -11,6 +11,7 @@ import numpy as np
 
 from madi.errors import InputError, MadiError, MadiWarning
 from madi.files import whole_file
+from madi.results.meshes import MESH, give_meshes, mesh_variables
 from madi.results.signals import AXES, names, panels, signal
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Run:
         self.data = data
         self.statistics = statistics
         self._model = model
+        self._meshes: list[Any] = []  # looks that came with a run's file
 
     @property
     def model(self) -> Model | None:
@@ -36,6 +38,7 @@ class Run:
             from madi.schema.read import loads
 
             self._model = loads(str(self.data.attrs["model_file"]), "the model in the run's file")
+            give_meshes(self._model, self._meshes)
         return self._model
 
     def __repr__(self) -> str:
@@ -120,6 +123,7 @@ class Run:
 
             try:
                 data.attrs["model_file"] = portable(self._model)
+                data = data.assign(mesh_variables(self._model))
             except MadiError as error:  # the run itself must not be lost for it
                 warnings.warn(MadiWarning(f"the run is saved without its model, so it has no page: {error}"), stacklevel=2)
         with whole_file(target) as part:
@@ -160,7 +164,11 @@ def load_run(path: str | os.PathLike[str]) -> Run:
         raise InputError(f"{path}: not a run that madi can read ({error})") from error
     if not {"q", "position"} <= set(data.data_vars):
         raise InputError(f"{path}: not a run that madi can read (it has no coordinates and positions)")
+    meshes = [data[name] for name in data.data_vars if str(name).startswith(MESH)]
+    data = data.drop_vars([mesh.name for mesh in meshes])
     mark = "statistics_"
     given = {key.removeprefix(mark): value for key, value in data.attrs.items() if key.startswith(mark)}
     statistics = {key: value.item() if isinstance(value, np.generic) else value for key, value in given.items()}
-    return Run(data.assign_attrs({k: v for k, v in data.attrs.items() if not k.startswith(mark)}), statistics)
+    run = Run(data.assign_attrs({k: v for k, v in data.attrs.items() if not k.startswith(mark)}), statistics)
+    run._meshes = meshes
+    return run

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,18 +71,18 @@ def inside(folder: Path | None, node: Node, here: Path | None = None) -> Path:
     return path
 
 
-class Type:
+class Type(ABC):
     """One kind of entry."""
 
     words = ""
 
+    @abstractmethod
     def read(self, node: Node, context: Context) -> Any:
         """The value, or a FileError at the node."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, value: Any) -> Any:
         """Plain data: numbers, text, lists, dicts."""
-        raise NotImplementedError
 
     def json(self) -> dict[str, Any]:
         """Its JSON Schema."""
@@ -458,7 +460,7 @@ class Function(Type):
                 found = context.scope.function(
                     part.value, self.dimension, rename=lambda name: context.rename("joints", name)
                 )
-                constant = not any(found.state.values()) and "t" not in names_of(found)
+                constant = not any(found.state.values()) and "t" not in found.names
                 parts.append(context.number(part, self.dimension) if constant else found)
             except InputError as error:
                 raise part.error(str(error)) from None
@@ -477,19 +479,10 @@ class Function(Type):
         return dict(NUMBER) if self.count == 1 else {"type": "array", "items": NUMBER, "minItems": 3, "maxItems": 3}
 
 
-def names_of(expression: Expression) -> set[str]:
-    """Names an expression uses."""
-    from madi.schema.expression import walk
-
-    return {part.args[0] for node in expression._nodes() for part in walk(node) if part.op == "name"}
-
-
 def fields(
     node: Node, known: Mapping[str, Type], context: Context, needed: Sequence[str] = (), others: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The entries of a mapping by their types; unknown and missing ones are told. `others`: read elsewhere, but known."""
-    import difflib
-
     entries = node.entries(f"{', '.join(known)}" or "nothing")
     for name, part in entries.items():
         if name not in known:

@@ -11,17 +11,17 @@ from typing import Any
 from madi.errors import FileError, InputError, a_number
 from madi.joints import KINDS
 from madi.model.elements import Visual
-from madi.model.model import Model
-from madi.schema.document import Node, Place, parse_document, read_document
-from madi.schema.expression import RESERVED, WILD, Functions, Scope, fits
+from madi.model.model import Model, beam_axes
+from madi.schema.document import Node, parse_document, read_document
+from madi.schema.expression import WILD, Functions, Scope, fits
 from madi.schema.fields import Context, Flag, Function, Number, Table, Text, Vector, fields, inside
+from madi.schema.grammar import RESERVED
 from madi.schema.kinds import DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, kind
 from madi.schema.parts import RoadType
 from madi.signals.table import table
 
 DEEPEST = 8  # files within files
 MOST_FILES = 100
-PLACE = Place("", 0)
 SINGULAR = {"bodies": "body", "joints": "joint", "constraints": "constraint", "forces": "force"}
 
 
@@ -250,8 +250,10 @@ class _Reader:
 
     def _on_joint(self, model: Model, chosen: str, entries: dict[str, Node], context: Context) -> dict[str, Any]:
         """Types of a force on a joint's coordinate: forces on slides, torques on hinges."""
-        if chosen not in ("joint_spring", "joint_torque") or not isinstance(entries.get("joint", Node(PLACE, 0)).value, str):
+        if chosen not in ("joint_spring", "joint_torque") or "joint" not in entries:
             return {}
+        if not isinstance(entries["joint"].value, str):
+            return {}  # told when it is read
         slides = self._slides(model, context.rename("joints", entries["joint"].value))
         if slides is None:
             return {}
@@ -300,9 +302,7 @@ def _noting(context: Context, references: list[tuple[str, str, Node]], node: Nod
 
 def _beam_shapes(given: dict[str, Any], node: Node) -> dict[str, Any]:
     """Recipes of shapes, now that the length is known."""
-    from madi.model.model import _beam_axes
-
-    _, length = _beam_axes(given["start"], given["end"], None)
+    _, length = beam_axes(given["start"], given["end"], None)
     if not length > 0:
         raise node.error("the beam's start and end are one point")
     return {
@@ -324,6 +324,3 @@ def _visual(node: Node, context: Context) -> Visual:
     except InputError as error:
         raise node.error(str(error)) from None
     return visual
-
-
-__all__ = ["FileError", "Number", "Place", "load", "loads"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.schema.expression import CONSTANTS, FUNCTIONS
+from madi.schema.grammar import CONSTANTS, FUNCTIONS
 from madi.schema.kinds import DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, Entries, Kind, kind
 from madi.schema.parts import ROADS
 from madi.schema.units import UNITS

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from madi.errors import InputError
 from madi.schema.expression import Expression, Functions
+from madi.schema.grammar import CONSTANTS, FUNCTIONS, parse, walk
 
 DEEP = 12  # a part nested deeper gets a name of its own
 _BINARY = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("**", 4), "lt": ("<", 0),
@@ -65,11 +66,9 @@ def shape_text(function: Any, what: str) -> str:
 
 def _plain(part: Any) -> bool:
     """Text that means the same in another file: without parameters and tables of its own."""
-    from madi.schema.expression import CONSTANTS, FUNCTIONS, parse, walk
-
     if not isinstance(part, Expression):
         return True
-    used = {node.op for tree in part._nodes() for node in walk(tree)}
+    used = {node.op for tree in part.nodes() for node in walk(tree)}
     if parse(part.text, part.values) != part.program:  # a prefix has changed its names
         return False
     return not (set(part.values) - set(CONSTANTS)) and not (used & set(part.tables) - set(FUNCTIONS))

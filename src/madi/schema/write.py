@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from madi.errors import InputError
 from madi.files import whole_file
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Force, Joint, body_name, joint_name
-from madi.model.model import _ratio
+from madi.model.model import gear_ratio
 from madi.road import Road
 from madi.schema.fields import Function, Type, plain
 from madi.schema.kinds import GROUPS, RUN, VERSION, VISUAL, Kind, kind
@@ -59,9 +60,9 @@ def document(model: Model, folder: Path | None = None, strict: bool = True) -> d
         found["roads"] = {name: RoadType().write(road) for name, road in roads.items()}
     for group in GROUPS:
         listed = getattr(model, group)
-        doubled = {element.name for element in listed if sum(other.name == element.name for other in listed) > 1}
-        if doubled:
-            raise InputError(f"{group}: the name {sorted(map(str, doubled))[0]!r} is used twice; give each its own")
+        name, count = next(iter(Counter(str(element.name) for element in listed).most_common(1)), ("", 0))
+        if count > 1:
+            raise InputError(f"{group}: the name {name!r} is used {count} times; give each its own")
         entries = {str(element.name): _element(element, group, roads, names, how) for element in listed}
         if group == "bodies" and model.ground.visuals:
             entries = {"ground": {"visuals": how.visuals(model.ground)}, **entries}
@@ -203,11 +204,13 @@ def _constraint(c: Constraint) -> tuple[Kind, dict[str, Any]]:
 def _is_gear(c: Constraint) -> bool:
     """Whether its ratio is still that of its radii: else it is written as a coupler."""
     ratio, offset = c.parameters["ratio"], c.parameters["offset"]
-    return not offset and ratio in (drawn := _ratio(c.parameters["radii"], True), -drawn)
+    return not offset and ratio in (drawn := gear_ratio(c.parameters["radii"], True), -drawn)
 
 
 def _visual(visual: Any, folder: Path | None) -> dict[str, Any]:
     values = {**vars(visual), "type": visual.kind}
+    if visual.kind == "mesh" and visual.file is None:
+        raise InputError("a mesh that came with a run has no file; give one with m.visual, or leave the look out")
     if visual.file is not None and folder is not None:
         file = Path(visual.file).resolve()
         if not file.is_relative_to(folder.resolve()):

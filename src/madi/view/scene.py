@@ -6,17 +6,15 @@ box that has their inertia where neither tells.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import FileError, MadiWarning
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
+from madi.results.meshes import corners
 from madi.road import Road
 from madi.spatial.rotation import as_rotation, frame_with_z, matrix_to_quaternion
-from madi.view.mesh import read_mesh
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -219,12 +217,10 @@ def _visual(visual: Any) -> dict[str, Any] | None:
     turn = as_rotation(visual.orientation, "visual")
     color = {} if visual.color is None else {"color": str(visual.color)}
     if visual.kind == "mesh":
-        try:
-            corners = float(visual.scale) * read_mesh(visual.file)
-        except FileError as error:
-            warnings.warn(MadiWarning(f"a mesh is not shown: {error}"), stacklevel=2)
-            return None
-        return {**_shape("mesh", [], visual.position, turn), **color, "vertices": corners.reshape(-1)}
+        triangles = corners(visual)
+        return None if triangles is None else {
+            **_shape("mesh", [], visual.position, turn), **color, "vertices": triangles.reshape(-1),
+        }  # fmt: skip
     return {**_shape(visual.kind, np.atleast_1d(visual.size).tolist(), visual.position, turn), **color}
 
 
