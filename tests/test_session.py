@@ -52,8 +52,8 @@ def test_from_nothing_to_a_page_without_an_edit_or_a_name(tmp_path):
 
 
 def test_every_command_has_help_with_an_example():
-    for name in ("new", "check", "run", "plot", "view", "statics", "linearize", "schema", "papers", "verify", "bench",
-                 "info", "compare", "realtime", "export c"):  # fmt: skip
+    for name in ("new", "check", "run", "plot", "view", "statics", "linearize", "import", "schema", "papers", "verify",
+                 "bench", "info", "compare", "realtime", "export c"):  # fmt: skip
         assert "Example: madi" in good(*name.split(), "--help"), name
 
 
@@ -243,3 +243,23 @@ def test_a_table_of_a_driven_mechanism_has_its_motor(tmp_path):
     good("run", "--out", "x.csv", cwd=tmp_path)
     assert "A.drive [N m]" in (tmp_path / "x.csv").read_text().splitlines()[0]
     assert "saved: linkage.nc" in good("run", cwd=tmp_path), "named after the file, however it is called"
+
+
+def test_a_robot_is_imported_beside_its_meshes_and_run(tmp_path):
+    from tests.test_imports import ARM
+
+    robot = tmp_path / "robot"
+    robot.mkdir()
+    (robot / "thumb.stl").write_text(
+        "solid a\nfacet\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+    )
+    (robot / "arm.urdf").write_text(ARM.replace("package://hand/thumb.dae", "package://hand/thumb.stl"))
+    told = good("import", "robot/arm.urdf", "--limits", cwd=tmp_path)
+    assert "3 bodies, 3 joints, 1 constraints" in told
+    assert "not carried over: dry friction of joints: shoulder" in told
+    good("run", "robot/arm.yaml", "--duration", "0.1s", cwd=tmp_path)
+    good("view", "arm.nc", cwd=tmp_path)
+    assert '"kind":"mesh"' in (tmp_path / "arm.html").read_text()
+    done = madi("import", "robot/none.urdf", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "cannot be read" in done.stderr

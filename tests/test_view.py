@@ -129,9 +129,14 @@ def test_bodies_are_where_the_run_has_them(browser, tmp_path):
         np.testing.assert_allclose(place, run.data["position"].sel(body=name).values[k], atol=2e-3)
 
 
-def test_a_flexible_arm_bends_on_the_page():
+def test_a_flexible_arm_bends_on_the_page(browser, tmp_path):
     run = madi.simulate(ralf.model(actuators="driven"), 0.5, rtol=1e-5, engine="jit")
-    data = data_of(page(run))
+    data = data_of(page(run, trace="upper@tip"))
+    opened(browser, run.view(tmp_path / "ralf.html", trace="upper@tip"))
+    drawn = browser.execute_script("return Array.from(madi.stage.trail.geometry.getAttribute('position').array)")
+    way = run.data["position"].sel(body="upper@tip").values
+    np.testing.assert_allclose(drawn[:3], way[0], atol=1e-5)
+    np.testing.assert_allclose(drawn[-3:], way[-1], atol=1e-5)
     assert {line["body"] for line in data["flexible"]} == {0, 1, 4}
     assert all(line["count"] == 25 for line in data["flexible"])
 

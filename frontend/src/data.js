@@ -13,6 +13,7 @@ export function read() {
   run.poses = floats(run.poses);
   run.samples = floats(run.samples);
   for (const signal of run.signals) signal.values = floats(signal.values);
+  for (const path of run.paths) path.points = floats(path.points);
   for (const line of run.flexible) line.points = floats(line.points);
   for (const arrow of run.arrows) arrow.vectors = floats(arrow.vectors);
   for (const road of run.roads) road.points = floats(road.points);

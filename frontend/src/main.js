@@ -86,7 +86,8 @@ function start() {
     stage.follow = Number(byId("follow").value);
     stage.show(clock.t);
   };
-  options(byId("trace"), [[-1, "no trace"], ...bodies.map(([k, name]) => [k, `trace of ${name}`])], run.trace);
+  const traced = [...bodies, ...run.paths.map((path, k) => [run.bodies.length + k, path.name])];
+  options(byId("trace"), [[-1, "no trace"], ...traced.map(([k, name]) => [k, `trace of ${name}`])], run.trace);
   byId("trace").onchange = () => {
     stage.trace(Number(byId("trace").value));
     stage.show(clock.t);

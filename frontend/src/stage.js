@@ -402,10 +402,19 @@ export class Stage {
     this.sun.position.add(side);
   }
 
-  trace(body) {
-    this.traced = body;
-    this.layers.trace.visible = body >= 0;
-    if (body < 0) return;
+  trace(number) {
+    this.traced = number;
+    this.layers.trace.visible = number >= 0;
+    if (number < 0) return;
+    const { bodies, paths } = this.run;
+    const points = number < bodies.length ? this.way(number) : paths[number - bodies.length].points;
+    this.trail.geometry.dispose();
+    this.trail.geometry = new THREE.BufferGeometry();
+    this.trail.geometry.setAttribute("position", new THREE.BufferAttribute(points, 3));
+  }
+
+  // where a body's centre of mass is in every frame
+  way(body) {
     const { poses, bodies, frames } = this.run;
     const points = new Float32Array(3 * frames);
     const com = new THREE.Vector3(...bodies[body].com);
@@ -415,9 +424,7 @@ export class Stage {
       const p = com.clone().applyQuaternion(q);
       points.set([p.x + poses[i], p.y + poses[i + 1], p.z + poses[i + 2]], 3 * k);
     }
-    this.trail.geometry.dispose();
-    this.trail.geometry = new THREE.BufferGeometry();
-    this.trail.geometry.setAttribute("position", new THREE.BufferAttribute(points, 3));
+    return points;
   }
 
   // the camera looks at everything from above, in front and aside

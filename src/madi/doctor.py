@@ -58,7 +58,7 @@ def examine(model: Model, step: float | None = None, method: str | None = None) 
     if defects:
         return Findings(defects)
     system = model.build()
-    found = [*_run(model, system), *_units(model, system), *(f for body in model.bodies for f in _inertia(model, body))]
+    found = [*_run(model, system), *_units(model), *(f for body in model.bodies for f in _inertia(model, body))]
     try:
         start = system.start
     except AssemblyError as error:
@@ -89,7 +89,7 @@ def _run(model: Model, system: System) -> Iterator[Finding]:
 # ---- units ---------------------------------------------------------------------------------------------------------------
 
 
-def _units(model: Model, system: System) -> Iterator[Finding]:
+def _units(model: Model) -> Iterator[Finding]:
     """Numbers that look like other units than metres, kilograms and seconds."""
     pull = float(np.linalg.norm(np.asarray(model.gravity, dtype=float)))
     for size, unit in ((9810.0, "mm/s2"), (386.1, "in/s2"), (32.17, "ft/s2"), (981.0, "cm/s2")):

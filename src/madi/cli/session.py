@@ -60,7 +60,7 @@ def new(
 @app.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(help="A URDF or MJCF file.")],
-    out: Annotated[Path | None, typer.Option(help="The model file to write; default NAME.yaml.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The model file to write; default: beside FILE, with .yaml.")] = None,
     limits: Annotated[bool, typer.Option("--limits", help="Make stops of the joints' limits.")] = False,
     free: Annotated[bool, typer.Option("--free", help="Let a URDF robot's base move freely.")] = False,
 ) -> None:
@@ -71,7 +71,7 @@ def import_(
     from madi.cli.models import imported
 
     model = imported(file, limits, "free" if free else "fixed")
-    target = model.save(out or Path(f"{file.stem}.yaml"))
+    target = model.save(out or file.with_suffix(".yaml"))
     print(f"{target}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.constraints)} constraints")
     for note in model.notes:
         print(f"  not carried over: {note}")

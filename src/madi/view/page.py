@@ -32,8 +32,9 @@ SPEEDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 1
 def page(
     run: Run, signals: Any = None, follow: str | None = None, trace: str | None = None, speed: float | None = None
 ) -> str:
-    """The page. `signals`: names, each list of them a panel; `follow`, `trace`: bodies the camera follows, whose way is
-    drawn; `speed` of the animation (default: so that it lasts some seconds)."""
+    """The page. `signals`: names, each list of them a panel; `follow`: the body the camera follows; `trace`: the body, or
+    named point of a flexible one ("link@tip"), whose way is drawn; `speed` of the animation (default: it lasts some
+    seconds)."""
     if run.model is None:
         raise InputError(
             "this run does not know its model, so there is nothing to draw: simulate anew, or save it with run.save"
@@ -70,6 +71,7 @@ def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: 
     centres = _centres(scene, poses)
     lines = [_flexible(scene, run, name, pick) for name in scene.names if scene.bodies[name].flexible is not None]
     everything = np.concatenate([centres.reshape(-1, 3), *(line["points"].reshape(-1, 3) for line in lines)])
+    points = [name for name in listed(data, "body") if "@" in name and not name.endswith("@frame")]  # of flexible bodies
     followed = _number(scene, follow, "follow") if follow else _leader(scene, centres)
     made = _signals(run, signals, pick, up, scene)
     return {
@@ -78,7 +80,8 @@ def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: 
         "speeds": sorted({*SPEEDS, speed}),
         "floor": float((everything @ up).min() - 0.12 * scene.size),
         "reach": _reach(everything, followed, scene), "times": packed(times), "poses": packed(poses), "follow": followed,
-        "trace": _number(scene, trace, "trace") if trace else -1,
+        "trace": _traced(scene, points, trace),
+        "paths": [{"name": name, "points": packed(_way(data, name, pick))} for name in points],
         "bodies": [_body(scene, name) for name in scene.names],
         "ground": [_packed_shape(shape) for shape in scene.shapes(model.ground)],
         "joints": scene.joints(system.cut_joints), "springs": scene.springs(),
@@ -103,6 +106,11 @@ def _poses(data: Any, bodies: list[str], pick: np.ndarray) -> np.ndarray:
     """Position and quaternion (w, x, y, z) of every body, (frames, bodies, 7)."""
     chosen = data.sel(body=bodies).isel(time=pick)
     return np.nan_to_num(np.concatenate([chosen["position"].values, chosen["orientation"].values], axis=2))
+
+
+def _way(data: Any, name: str, pick: np.ndarray) -> np.ndarray:
+    """A point of a flexible body over time, (frames, 3)."""
+    return np.nan_to_num(data["position"].sel(body=name).values[pick])
 
 
 def _centres(scene: Scene, poses: np.ndarray) -> np.ndarray:
@@ -144,6 +152,13 @@ def _number(scene: Scene, name: str, what: str) -> int:
     if name not in scene.names:
         raise InputError(f"{what}={name!r}: there is no such body; bodies are: {', '.join(scene.names[:12])}")
     return scene.names.index(name)
+
+
+def _traced(scene: Scene, points: list[str], name: str | None) -> int:
+    """Number of a body, or behind them of a point; -1: none."""
+    if not name:
+        return -1
+    return len(scene.names) + points.index(name) if name in points else _number(scene, name, "trace")
 
 
 def _body(scene: Scene, name: str) -> dict[str, Any]:
