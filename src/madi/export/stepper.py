@@ -25,10 +25,14 @@ from madi.integrate.structural import (
     FEW,
     GAMMA,
     ITERATIONS,
+    LEAST,
     LENGTH,
     MOST,
+    NOISE,
+    PATIENCE,
     POLICY,
     ROUNDING,
+    SHARE,
     SHUT,
     SLOW,
     STILL,
@@ -122,7 +126,7 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
     last[3] += 1.0;
   }}
   for (k = 0; k < (fixed > 0 ? fixed : {MOST}); k++) {{
-    double change = 0.0, size = 0.0, rate, tolerance = option[{TOLERANCE}];
+    double change = 0.0, size = 0.0, jump = 0.0, most = 0.0, rate, stop;
     if (policy == {EVERY_ITERATION} && k > 0) {{ matrix(t + h, q, v1, x, p, factor + 1); last[3] += 1.0; }}
     residual(t + h, q, v1, x, p, out);
     for (i = 0; i < NF; i++) work[i] = factor[1 + i];
@@ -138,25 +142,30 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
       v1[i] += c_v * d;
       x[NV + i] += c_a * d;
       size = fmax(size, fmax(fabs(v1[i]), h * fabs(A1[i])));
+      jump = fmax(jump, fabs(A1[i] - A[i]));
+      most = fmax(most, fmax(fabs(A1[i]), fabs(A[i])));
       if (change == change && !(fabs(d) <= change)) change = fabs(d);
     }}
     for (i = 0; i < NR; i++) if (unknown[NV + i] >= 0) x[2 * NV + i] += y[unknown[NV + i]];
     change = c_v * change / (size + {STILL});
+    /* a part of the step's own error */
+    stop = most > 0.0 ? {SHARE} * (h * jump * jump / (12.0 * most)) / (size + {STILL}) : 0.0;
+    stop = fmax({LEAST}, fmin(option[{TOLERANCE}], stop));
     last[0] = k + 1.0; last[1] = change; last[2] += 1.0;
     if (fixed > 0) continue;
     rate = before > 0.0 ? change / before : 1.0;
-    if (change <= tolerance || (rate < 0.9 && change * rate <= tolerance * (1.0 - rate))) {{ converged = 1; break; }}
-    if (fresh && k > 0 && rate > 0.3 && change <= {ROUNDING}) {{ converged = 1; break; }}
+    if (change <= stop || (rate < 0.9 && change * rate <= stop * (1.0 - rate))) {{ converged = 1; break; }}
+    if (k > 0 && rate > 0.3 && change <= (fresh ? {ROUNDING} : {NOISE})) {{ converged = 1; break; }}
     if (change != change || (k > 2 && rate > 2.0)) break;
     before = change;
-    if (rate > {SLOW} && k > 0 && policy == {WHEN_SLOW} && !fresh) {{
+    if (!fresh && ((rate > {SLOW} && k > 0 && policy == {WHEN_SLOW}) || k == {PATIENCE})) {{
       matrix(t + h, q, v1, x, p, factor + 1);
       last[3] += 1.0;
       fresh = 1;
       before = 0.0;
     }}
   }}
-  if (!converged) {{
+  if (!converged && !(last[1] <= option[{TOLERANCE}])) {{
     last[5] = -1.0;
     for (i = 0; i < NV + NR; i++) {{
       if (last[5] == last[5] && !(fabs(out[i]) <= last[5])) {{ last[4] = i; last[5] = fabs(out[i]); }}
@@ -214,7 +223,8 @@ def structural_pieces(traced: Traced) -> tuple[str, dict[str, int]]:
         "POLICY": POLICY, "TOLERANCE": TOLERANCE, "EVERY_STEP": EVERY_STEP, "EVERY_ITERATION": EVERY_ITERATION,
         "WHEN_SLOW": WHEN_SLOW, "MOST": MOST, "FEW": FEW, "SHUT": SHUT, "SLOW": SLOW, "NEWTON_FAILED": NEWTON_FAILED,
         "NOT_FINITE": NOT_FINITE,
-        "DONE": DONE, "BEYOND": BEYOND, "STILL": STILL, "ROUNDING": ROUNDING, "unknown": ", ".join(map(str, unknown)),
+        "DONE": DONE, "BEYOND": BEYOND, "STILL": STILL, "ROUNDING": ROUNDING, "NOISE": NOISE, "SHARE": SHARE,
+        "LEAST": LEAST, "PATIENCE": PATIENCE, "unknown": ", ".join(map(str, unknown)),
         "softness": ", ".join(map(literal, [*traced.layout.arrays.row_value[:, 2], 0.0])),
     }  # fmt: skip
     pieces: dict[str, Any] = {

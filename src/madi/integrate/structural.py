@@ -15,9 +15,12 @@ that closes Phi is of third order. Both levels hold after every step, with the m
 sum of what they do is determined: eps pulls the rest of lam towards zero (Phi' = c_v eps lam while Newton iterates).
 P4: alpha_m = alpha_f = 0, gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
 
-Newton in one of two modes: until the correction still to come is below a tolerance (the step is halved where that
-fails), or so many iterations and no more (real time). The matrix is made at every iteration, at every step, when Newton gets
-slow, or once.
+Newton in one of two modes: until the correction still to come no longer matters (the step is halved where that fails), or
+so many iterations and no more (real time). What matters is measured by the step's own error: over a step the acceleration
+changes by dA = h a' and h a'' is about dA^2 / (h |A|), so that Newmark's error of the speed, h^3 a'' / 12, is about
+h dA^2 / (12 |A|). Newton stops at a small part of it (and never before a tolerance, never below rounding): with a tolerance
+alone, what it leaves would add up over ever more steps as they get shorter. The matrix is made at every iteration, at every
+step, when Newton gets slow, or once.
 """
 
 from __future__ import annotations
@@ -62,11 +65,15 @@ from madi.kernel import as_model, call, kernel, view1
 
 ALPHA_M, ALPHA_F, BETA, GAMMA, ITERATIONS, POLICY, TOLERANCE, HALVINGS, LENGTH = range(6, 15)  # option[...]
 EVERY_ITERATION, EVERY_STEP, WHEN_SLOW, ONCE = range(4)  # option[POLICY]
-MOST = 12  # iterations of a step, and of closing the loops after it
+MOST = 25  # iterations of a step, and of closing the loops after it
+PATIENCE = 12  # iterations after which an old matrix is given up, whatever was asked for
 FEW = 2  # of closing them where the number of iterations is fixed
 SHUT = 1e-13  # m or rad
 STILL = 1e-3  # m/s, rad/s: speeds below it count as this much, so that a mechanism may come to rest
 ROUNDING = 1e-8  # relative corrections that no longer fall, with a matrix of this very step, are rounding
+NOISE = 1e-13  # the same with an older matrix
+SHARE = 1e-3  # of the step's own error that Newton may leave
+LEAST = 1e-15  # relative correction below which there is nothing to gain
 SLOW = 0.05  # how much of a correction may be left by the next, with an old matrix
 JACOBIANS = SINCE  # count[...]: matrices made
 NEWTONS = STORED  # count[...]: iterations made
@@ -101,15 +108,16 @@ def make_matrix(calls, model, plan, option, t, h, q, v1, x, F, values, scratch):
 
 
 @kernel
-def correct(model, plan, option, h, F, out, v1, A1, x, y):
-    """One Newton correction from the residual in `out`; returns its size against that of the speeds (see STILL)."""
+def correct(model, plan, option, h, F, out, A, v1, A1, x, y):
+    """One Newton correction from the residual in `out`; returns its size, and what may be left of it, against that of the
+    speeds (see STILL). A: the acceleration before the step."""
     nv = model.nv
     c_v, c_q = option[GAMMA] * h, option[BETA] * h * h
     c_a = (1.0 - option[ALPHA_M]) / (1.0 - option[ALPHA_F])
     right_side(model, plan, out, 1.0 / c_v, view1(x, 2 * nv, model.nr), y)
     solve(plan, F, y)
     place = plan[UNKNOWN]
-    change, size = 0.0, 0.0
+    change, size, jump, most = 0.0, 0.0, 0.0, 0.0
     for c in range(nv):
         d = y[plan[place + c]]
         A1[c] = A1[c] + d
@@ -117,13 +125,16 @@ def correct(model, plan, option, h, F, out, v1, A1, x, y):
         v1[c] = v1[c] + c_v * d
         x[nv + c] = x[nv + c] + c_a * d
         size = max(size, abs(v1[c]), h * abs(A1[c]))
+        jump, most = max(jump, abs(A1[c] - A[c])), max(most, abs(A1[c]), abs(A[c]))
         if change == change and not abs(d) <= change:  # a NaN is taken over, and stays
             change = abs(d)
     for r in range(model.nr):
         p = plan[place + nv + r]
         if p >= 0:
             x[2 * nv + r] = x[2 * nv + r] + y[p]
-    return c_v * change / (size + STILL)
+    own = h * jump * jump / (12.0 * most) if most > 0.0 else 0.0
+    stop = max(LEAST, min(option[TOLERANCE], SHARE * own / (size + STILL)))
+    return c_v * change / (size + STILL), stop
 
 
 @kernel
@@ -159,7 +170,7 @@ def structural_step(calls, model, plan, option, t, carry, factor, v1, A1, x, out
     residual, residual_context = calls[0], calls[1]
     h, F = option[LENGTH], view1(factor, 1, plan[NU] + 2 * plan[NL])
     nq, nv, nr = model.nq, model.nv, model.nr
-    q = view1(carry, 0, nq)
+    q, A = view1(carry, 0, nq), view1(carry, nq + 2 * nv, nv)
     policy, fixed = option[POLICY], int(option[ITERATIONS])
     predict(model, option, h, carry, v1, A1, x)
     fresh = False
@@ -175,27 +186,27 @@ def structural_step(calls, model, plan, option, t, carry, factor, v1, A1, x, out
             made += 1.0
         call(residual, t + h, q, v1, x, out, residual_context)
         evaluations += 1.0
-        change = correct(model, plan, option, h, F, out, v1, A1, x, y)
+        change, stop = correct(model, plan, option, h, F, out, A, v1, A1, x, y)
         last[0], last[1], last[2], last[3] = k + 1.0, change, evaluations, made
         if fixed > 0:
             continue
         rate = change / before if before > 0.0 else 1.0
         # what the next correction would be, from the last two
-        if change <= option[TOLERANCE] or (rate < 0.9 and change * rate <= option[TOLERANCE] * (1.0 - rate)):
+        if change <= stop or (rate < 0.9 and change * rate <= stop * (1.0 - rate)):
             converged = True
             break
-        if fresh and k > 0 and rate > 0.3 and change <= ROUNDING:
+        if k > 0 and rate > 0.3 and change <= (ROUNDING if fresh else NOISE):
             converged = True
             break
         if change != change or (k > 2 and rate > 2.0):
             break
         before = change
-        if rate > SLOW and k > 0 and policy == WHEN_SLOW and not fresh:
+        if not fresh and ((rate > SLOW and k > 0 and policy == WHEN_SLOW) or k == PATIENCE):
             make_matrix(calls, model, plan, option, t + h, h, q, v1, x, F, values, scratch)
             made += 1.0
             fresh = True
             before = 0.0
-    if not converged:
+    if not converged and not last[1] <= option[TOLERANCE]:
         worst(model, out, last)
         factor[0] = 0.0
         return NEWTON_FAILED
