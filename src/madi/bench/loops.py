@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from madi.bench.peers import loop_peers
-from madi.engines.compiled import compiler
+from madi.engines.compiler import compiler
 from madi.model.model import Model
 from madi.papers import rssr
 from madi.pipeline import simulate

@@ -11,7 +11,7 @@ from madi.batch import simulate_many
 from madi.bench.models import six_by_six
 from madi.bench.peers.vehicle import DURATION, EVERY, OUTPUTS, pitch, reference_pitch, time_to_accuracy
 from madi.bench.trees import state
-from madi.engines.compiled import compiler
+from madi.engines.compiler import compiler
 from madi.errors import RunError
 from madi.pace import realtime
 from madi.papers import six_by_six as p4

@@ -50,7 +50,7 @@ def state(system: System, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def engines_of(system: System) -> list[str]:
     """The engines that are measured for this size."""
-    from madi.engines.compiled import compiler
+    from madi.engines.compiler import compiler
 
     return ["jit", "compiled"] if system.nv <= LARGEST_COMPILED and compiler() else ["jit"]
 

@@ -62,13 +62,13 @@ def _processor() -> str:
 
 
 def _compiler() -> str:
-    from madi.engines.compiled import compiler
+    from madi.engines.compiler import compiler
 
-    name = compiler()
-    if name is None:
+    words = compiler()
+    if words is None:
         return "no C compiler, "
     try:
-        told = subprocess.run([name, "--version"], capture_output=True, text=True, check=False).stdout.splitlines()
-    except OSError:
+        told = subprocess.run([*words, "--version"], capture_output=True, text=True, timeout=10).stdout.splitlines()
+    except (OSError, subprocess.SubprocessError):
         return ""
     return f"{told[0].split('(')[0].strip()} {told[0].split()[-1]}, " if told else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -31,7 +32,6 @@ from numba.extending import (
 
 from madi import kernel as k
 from madi.cartesian import arrays as cartesian
-from madi.engines.cache import jit_folder
 from madi.forces import dispatch as forces
 from madi.signals import tape
 from madi.topology.layout import HEADER, model_views, work_length, work_views
@@ -41,10 +41,9 @@ OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "a
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls a kernel from Python
 
 
-def use_folder(piece: str) -> None:
-    """Numba's index of a folder is read and written without a lock: two processes must not share one."""
-    folder = jit_folder() / piece
-    folder.mkdir(parents=True, exist_ok=True)
+def use_folder(folder: Path) -> None:
+    """Let Numba keep what it makes next there. Its index is read and written without a lock: two processes must not share
+    one."""
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
 
 
@@ -321,6 +320,7 @@ def fast_sincos(x):  # type: ignore[no-untyped-def]
 # No 'reassoc' here: the order of the subtractions in the reduction is what keeps the digits.
 _EXACT = {**INNER, "fastmath": {"nsz", "contract"}}
 overload(k.sincos, jit_options=_EXACT)(lambda x: fast_sincos)
+overload(k.apart, jit_options=_EXACT)(lambda a, b: lambda a, b: a - b)
 
 
 def _library_call(plain: Any, n: int) -> Callable[..., Any]:
@@ -360,10 +360,10 @@ def register_kernels() -> None:
             register_jitable(**INNER, forceinline=kernel in k.INLINE)(kernel)
 
 
-def compile_entry(piece: str, function: Callable[..., Any]) -> Any:
+def compile_entry(folder: Path, function: Callable[..., Any]) -> Any:
     """The C function of an entry kernel (a Numba cfunc), from the disk cache if it was made before."""
 
-    use_folder(piece)
+    use_folder(folder)
     register_kernels()
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
@@ -376,9 +376,9 @@ def compile_entry(piece: str, function: Callable[..., Any]) -> Any:
     return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
 
 
-def compile_element(piece: str, apply: Callable[..., Any]) -> Any:
+def compile_element(folder: Path, apply: Callable[..., Any]) -> Any:
     """The C function of a force element that is not built in."""
-    use_folder(piece)
+    use_folder(folder)
     register_kernels()
 
     def element(model_table, work_table, e):  # type: ignore[no-untyped-def]
@@ -387,9 +387,9 @@ def compile_element(piece: str, apply: Callable[..., Any]) -> Any:
     return numba.cfunc(types.void(*[types.intp] * 3), cache=True, **OPTIONS)(element)
 
 
-def compile_cartesian(piece: str, function: Callable[..., Any]) -> Any:
+def compile_cartesian(folder: Path, function: Callable[..., Any]) -> Any:
     """The same for a kernel of the Cartesian formulation: context = its model and scratch, then those of the forces."""
-    use_folder(piece)
+    use_folder(folder)
     register_kernels()
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
@@ -404,11 +404,11 @@ def compile_cartesian(piece: str, function: Callable[..., Any]) -> Any:
     return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
 
 
-def compile_interpreter(piece: str) -> Any:
+def compile_interpreter(folder: Path) -> Any:
     """The C function that runs a trace as data (interpreter.py); context: addresses of its arrays."""
     from madi.engines.interpreter import interpret
 
-    use_folder(piece)
+    use_folder(folder)
     register_kernels()
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
@@ -428,9 +428,9 @@ ARGUMENTS = {
 }  # fmt: skip
 
 
-def compile_loop(piece: str, kernel: Callable[..., Any], arguments: str) -> Any:
+def compile_loop(folder: Path, kernel: Callable[..., Any], arguments: str) -> Any:
     """An integrator's loop (or another that runs by itself); one letter per argument gives its type."""
-    use_folder(piece)
+    use_folder(folder)
     register_kernels()
     signature = types.int64(*[ARGUMENTS[letter] for letter in arguments])
     return numba.njit(signature, cache=True, nogil=True, **OPTIONS)(kernel)

@@ -1,26 +1,26 @@
-"""Where compiled code is kept between processes, and what it depends on."""
+"""Where compiled code is kept between processes.
+
+A *piece* is a file or a folder in the cache; beside it lies its seal, NAME.seal, with the length and hash of each of its files.
+A piece is made in a folder of its own, brought to the disk, renamed, then sealed; it is used only if its seal fits. So what
+a full disk, a crash or a stranger left behind is never loaded: it is removed and made anew. Only the user can write here.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import os
+import shutil
 import sys
 import tempfile
+import time
+import warnings
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-
-@cache
-def source_hash() -> str:
-    """Hash of all sources that compiled code is made from; a changed kernel must never meet old machine code."""
-    digest = hashlib.sha256(sys.version.encode())
-    root = Path(__file__).parent.parent
-    for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in NOT_COMPILED:
-            digest.update(path.name.encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
-
+from madi.errors import MadiWarning
 
 NOT_COMPILED = (
     "bench",
@@ -50,24 +50,238 @@ NOT_COMPILED = (
     "system.py",
     "tir.py",
 )  # folders and files that have no kernels, and that no generated code is made from; fmt: skip
+LIMIT_MB = 1000  # of the cache, unless $MADI_CACHE_MB says otherwise
+STALE = 86_400.0  # seconds after which what an interrupted process left behind is swept
+SEAL = ".seal"
+
+
+def kernel_sources() -> list[Path]:
+    """All sources that compiled code is made from."""
+    root = Path(__file__).parent.parent
+    return [path for path in sorted(root.rglob("*.py")) if path.relative_to(root).parts[0] not in NOT_COMPILED]
+
+
+@cache
+def source_hash() -> str:
+    """Hash of those sources; a changed kernel must never meet old machine code."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in kernel_sources():
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @cache
 def jit_folder() -> Path:
-    """Where Numba keeps the machine code of these sources."""
+    """Where Numba keeps the machine code of these sources. Its index knows them by place and time of change too."""
     from importlib.metadata import version
 
-    return cache_folder() / f"numba-{version('numba')}-{source_hash()}"
+    stamps = "".join(f"{path}{path.stat().st_mtime_ns}" for path in kernel_sources())
+    place = hashlib.sha256(stamps.encode()).hexdigest()[:8]
+    return cache_folder() / f"numba-{version('numba')}-{source_hash()}-{place}"
+
+
+# ---- the folder ---------------------------------------------------------------------------------------------------------
 
 
 @cache
 def cache_folder() -> Path:
-    """$MADI_CACHE_DIR, else the user's cache folder, else a temporary one; made if it is not there."""
+    """$MADI_CACHE_DIR, else the user's cache folder; where neither can be used, one that vanishes with the process."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     wanted = Path(os.environ.get("MADI_CACHE_DIR") or Path(home) / "madi")
     try:
         wanted.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=wanted):
-            return wanted
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="madi-"))
+        if not _own(wanted):
+            raise PermissionError(0, "it belongs to another user")
+        wanted.chmod(0o700)  # whatever the umask: machine code that others could write would be run
+        with tempfile.TemporaryFile(dir=wanted) as file:
+            file.write(b"room")
+            file.flush()
+        return wanted
+    except OSError as error:
+        do_without(wanted, error)
+        return temporary_folder()
+
+
+@cache
+def temporary_folder() -> Path:
+    """A folder of this process, removed when it ends."""
+    made = tempfile.TemporaryDirectory(prefix="madi-", ignore_cleanup_errors=True)
+    _alive.append(made)
+    return Path(made.name)
+
+
+_alive: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def is_kept() -> bool:
+    """Whether what is made is there for the next process."""
+    return not (_alive and cache_folder() == Path(_alive[0].name))
+
+
+_told: set[str] = set()
+
+
+def do_without(folder: Path, error: OSError) -> None:
+    """One warning: runs go on, compiled code is not kept."""
+    if str(folder) not in _told:
+        _told.add(str(folder))
+        text = (
+            f"compiled code cannot be kept in {folder} ({error.strerror or error}): every process makes it anew. Make room "
+            "or set MADI_CACHE_DIR to a folder of your own"
+        )
+        warnings.warn(MadiWarning(text), stacklevel=2)
+
+
+def _own(path: Path) -> bool:
+    """Whether it is ours and nobody else may write it; a link is neither."""
+    if not hasattr(os, "getuid"):
+        return True
+    found = path.lstat()
+    ours = found.st_uid == os.getuid() and not path.is_symlink()
+    return ours and (path.is_dir() or not found.st_mode & 0o022)
+
+
+# ---- pieces -------------------------------------------------------------------------------------------------------------
+
+
+def _seal(piece: Path) -> Path:
+    return piece.with_name(piece.name + SEAL)
+
+
+def _files(piece: Path) -> dict[str, Path]:
+    """The files of a piece by their names in it."""
+    if not piece.is_dir():
+        return {"": piece}
+    return {str(path.relative_to(piece)): path for path in sorted(piece.rglob("*")) if not path.is_dir()}
+
+
+def _contents(piece: Path) -> dict[str, list[object]]:
+    """Length and hash of every file."""
+    found = {}
+    for name, path in _files(piece).items():
+        data = path.read_bytes()
+        found[name] = [len(data), hashlib.sha256(data).hexdigest()]
+    return found
+
+
+def is_whole(piece: Path) -> bool:
+    """Whether a piece is there, ours and as it was made; what is damaged is removed."""
+    try:
+        if not piece.exists() and not _seal(piece).exists():
+            return False
+        told = json.loads(_seal(piece).read_text())
+        if all(_own(path) for path in _files(piece).values()) and told == _contents(piece):
+            os.utime(_seal(piece))  # used just now
+            return True
+    except (OSError, ValueError, RecursionError):
+        pass
+    remove(piece)
+    return False
+
+
+def is_sealed(piece: Path) -> bool:
+    """Whether a piece seems to be there: what a plan may be made on, not what is loaded."""
+    return _seal(piece).exists()
+
+
+def remove(piece: Path) -> None:
+    """Piece and seal, as far as they are there and can be removed."""
+    with contextlib.suppress(OSError):
+        _seal(piece).unlink(missing_ok=True)
+    if piece.is_dir() and not piece.is_symlink():
+        shutil.rmtree(piece, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            piece.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def workshop(piece: Path) -> Iterator[Path]:
+    """A folder of its own beside a piece, to make it in; gone afterwards."""
+    try:
+        piece.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=piece.parent, prefix=".new-"))
+    except OSError as error:
+        do_without(piece.parent, error)
+        made = Path(tempfile.mkdtemp(dir=temporary_folder(), prefix=".new-"))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def put(made: Path, piece: Path) -> bool:
+    """Take what was made into the cache, sealed; whether that worked. Where another process was quicker, its piece stays."""
+    try:
+        for path in _files(made).values():
+            path.chmod(0o700 if path.suffix == ".so" else 0o600)
+            with path.open("rb+") as file:
+                os.fsync(file.fileno())
+        told = json.dumps(_contents(made))
+        if is_whole(piece):
+            return True
+        os.rename(made, piece)
+        part = _seal(piece).with_suffix(f".part-{os.getpid()}")
+        with part.open("w") as file:
+            file.write(told)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, _seal(piece))
+    except OSError as error:
+        if is_whole(piece):
+            return True
+        do_without(piece.parent, error)
+        return False
+    prune()
+    return True
+
+
+# ---- room ---------------------------------------------------------------------------------------------------------------
+
+
+def pieces() -> list[tuple[Path, int, float]]:
+    """(piece, bytes, when it was last used) of all that is kept."""
+    found = []
+    for seal in cache_folder().rglob(f"*{SEAL}"):
+        piece = seal.with_name(seal.name.removesuffix(SEAL))
+        with contextlib.suppress(OSError):
+            found.append((piece, sum(path.stat().st_size for path in _files(piece).values()), seal.stat().st_mtime))
+    return found
+
+
+def limit() -> float:
+    """Bytes the cache may take."""
+    try:
+        return 1e6 * float(os.environ.get("MADI_CACHE_MB", LIMIT_MB))
+    except ValueError:
+        return 1e6 * LIMIT_MB
+
+
+def prune() -> int:
+    """Remove what was not used for longest until the cache is within its limit, and what interrupted processes left;
+    bytes freed."""
+    kept = sorted(pieces(), key=lambda item: item[2])
+    total, freed = sum(size for _, size, _ in kept), 0
+    if total > limit():
+        for piece, size, _ in kept:
+            if total - freed <= 0.8 * limit():
+                break
+            remove(piece)
+            freed += size
+    for left in cache_folder().rglob(".new-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > STALE:
+                shutil.rmtree(left, ignore_errors=True)
+    return freed
+
+
+def clear() -> int:
+    """Remove everything; bytes freed."""
+    freed = sum(size for _, size, _ in pieces())
+    for entry in cache_folder().iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+    return freed

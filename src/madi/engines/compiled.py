@@ -4,70 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
-import platform
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from madi.engines.cache import cache_folder, source_hash
+from madi.engines.cache import cache_folder, is_whole, remove, source_hash
+from madi.engines.compiler import FLAGS, compile_c, machine, require_compiler
 from madi.engines.entries import ENTRIES
 from madi.engines.jit import explain_wait, loop_function
 from madi.errors import EngineError
 from madi.topology.layout import Layout
 
-FLAGS = [
-    "-O2",
-    "-march=native",
-    "-fPIC",
-    "-shared",
-    "-std=c99",
-    "-fno-math-errno",
-    "-ffp-contract=fast",
-    "-fno-trapping-math",
-]
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_void_p] * 5)
-
-
-@cache
-def compiler() -> str | None:
-    """The C compiler: $CC, cc, gcc or clang, whichever is there first."""
-    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
-        if name and (path := shutil.which(name)):
-            return path
-    return None
-
-
-@cache
-def machine() -> str:
-    """Compiler, its version and the processor's features: machine code made for one is not another's."""
-    path = compiler()
-    if path is None:
-        return ""
-    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.split("\n")[0]
-    try:
-        lines = Path("/proc/cpuinfo").read_text().split("\n")
-        features = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
-    except OSError:
-        features = ""
-    return f"{path} {told} {platform.machine()} {platform.processor()} {features}"
-
-
-def require_compiler() -> str:
-    """The compiler, or an error that says what to do."""
-    path = compiler()
-    if path is None:
-        raise EngineError(
-            'engine="compiled" needs a C compiler, and none was found (cc, gcc, clang, or $CC). Install one, for example '
-            '`apt install gcc` or Xcode\'s command line tools; or use engine="jit", which needs none'
-        )
-    return path
 
 
 def library_path(layout: Layout, entry: str, request: tuple[float, ...] = (), parameters: Any = None) -> Path:
@@ -79,21 +29,17 @@ def library_path(layout: Layout, entry: str, request: tuple[float, ...] = (), pa
     return cache_folder() / "compiled" / f"{entry}-{digest.hexdigest()[:24]}.so"
 
 
-def compile_c(source: str, path: Path) -> None:
-    """Compile to a shared library; it appears under its name only when it is whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        file, made = Path(folder) / "model.c", Path(folder) / "model.so"
-        file.write_text(source)
-        done = subprocess.run(
-            [require_compiler(), *FLAGS, str(file), "-o", str(made), "-lm"], capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            raise EngineError(
-                f"the C compiler ({require_compiler()}, exit code {done.returncode}) failed on generated code: "
-                f'{done.stderr[:2000] or "it said nothing"}. Set $CC to another one, or use engine="jit"'
-            )
-        os.replace(made, path)
+def _library(path: Path, name: str, source: Callable[[], str]) -> tuple[Any, Any]:
+    """The function `entry` of a library, and the library: from the disk if it is there and whole, else made."""
+    if is_whole(path):
+        try:
+            library = ctypes.CDLL(str(path))
+            return _CALL(("entry", library)), library
+        except (OSError, AttributeError):
+            remove(path)
+    made = explain_wait(f"C code of {name!r} for this model", lambda: compile_c(source(), path))
+    library = ctypes.CDLL(str(made))
+    return _CALL(("entry", library)), library
 
 
 class CompiledEngine:
@@ -115,26 +61,26 @@ class CompiledEngine:
         self.model_argument = layout.table
         self._loaded: dict[Any, Any] = {}
 
+    def for_run(self, dense: bool = False) -> CompiledEngine:
+        """Itself: generated code keeps nothing between calls."""
+        return self
+
     def load(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Any:
         """The C function of an entry, from the disk if it was made before. `request`: see symbolic/trace.py."""
         key = (entry, request)
         if key not in self._loaded:
-            path = self._path(entry, request)
-            if not path.exists():
-                explain_wait(f"C code of {entry!r} for this model", lambda: self._make(entry, request, size, path))
-            library = ctypes.CDLL(str(path))
-            self._loaded[key] = (_CALL(("entry", library)), library)
+            self._loaded[key] = _library(self._path(entry, request), entry, lambda: self._source(entry, request, size))
         return self._loaded[key][0]
 
     def _path(self, name: str, request: tuple[float, ...] = ()) -> Path:
         return library_path(self.layout, name, request, self.parameters)
 
-    def _make(self, entry: str, request: tuple[float, ...], size: int, path: Path) -> None:
+    def _source(self, entry: str, request: tuple[float, ...], size: int) -> str:
         from madi.symbolic.codegen import c_source
         from madi.symbolic.trace import trace
 
         traced = trace(self.layout, entry, request=request, size=size, parameters=self.parameters)
-        compile_c(c_source(traced), path)
+        return c_source(traced)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
@@ -156,11 +102,7 @@ class CompiledEngine:
     def source(self, name: str, make: Callable[[], str]) -> tuple[int, np.ndarray]:
         """The function `entry` of a C file made for this model, as `function` gives an entry."""
         if name not in self._loaded:
-            path = self._path(name)
-            if not path.exists():
-                explain_wait(f"C code of {name!r} for this model", lambda: compile_c(make(), path))
-            library = ctypes.CDLL(str(path))
-            self._loaded[name] = (_CALL(("entry", library)), library)
+            self._loaded[name] = _library(self._path(name), name, make)
         return ctypes.cast(self._loaded[name][0], ctypes.c_void_p).value or 0, self.context
 
     def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ are compiled once each, not once per pair, and generated C (compiled.py) can tak
 
 from __future__ import annotations
 
+import copy
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.engines.cache import jit_folder
+from madi.engines.cache import is_kept, is_sealed, is_whole, jit_folder, put, workshop
 from madi.engines.entries import ENTRIES
 from madi.forces import BY_CODE
 from madi.forces.dispatch import BUILT_IN
@@ -41,29 +42,31 @@ def explain_wait(what: str, compiled: Callable[[], Any]) -> Any:
     return result
 
 
-def is_made(entry: str) -> bool:
-    """Whether an entry is in the disk cache."""
-    return _mark(entry).exists()
+def is_made(piece: str) -> bool:
+    """Whether a piece is in the disk cache."""
+    return is_sealed(jit_folder() / piece)
 
 
-def _mark(what: str) -> Path:
-    """A file that says: this piece is in the disk cache."""
-    return jit_folder() / f"{what}.made"
-
-
-def _make(what: str, told: str, compiled: Callable[[Any], Any]) -> Any:
-    """A compiled piece: from the disk cache, from the helper that is making it, or made now."""
+def _make(what: str, told: str, compiled: Callable[[Any, Path], Any]) -> Any:
+    """A compiled piece: from the disk cache, from the helper that is making it, or made now. `compiled` makes it with
+    Numba's cache in a folder. What was made is loaded from there again: machine code is the same in every process."""
     if what in _helpers:
         explain_wait(told, _helpers.pop(what).wait)
+    piece = jit_folder() / what
 
     def make() -> Any:
         from madi.engines import abi
 
-        made = compiled(abi)
-        _mark(what).touch()
-        return made
+        with workshop(piece) as folder:
+            made = compiled(abi, folder)
+            kept = put(folder, piece)
+        return compiled(abi, piece) if kept else made
 
-    return make() if _mark(what).exists() else explain_wait(told, make)
+    if is_whole(piece):
+        from madi.engines import abi
+
+        return compiled(abi, piece)
+    return explain_wait(told, make)
 
 
 def _loop_name(kernel: Callable[..., Any]) -> str:
@@ -73,7 +76,7 @@ def _loop_name(kernel: Callable[..., Any]) -> str:
 @cache
 def entry_function(entry: str) -> Any:
     """The C function of an entry."""
-    return _make(entry, f"kernel {entry!r}", lambda abi: abi.compile_entry(entry, ENTRIES[entry].function))
+    return _make(entry, f"kernel {entry!r}", lambda abi, folder: abi.compile_entry(folder, ENTRIES[entry].function))
 
 
 @cache
@@ -87,7 +90,7 @@ def element_function(code: int) -> Any:
     """The C function of a force element that is not built in."""
     module = BY_CODE[code]
     piece = f"force-{module.KIND.name}"
-    return _make(piece, f"kernel {piece!r}", lambda abi: abi.compile_element(piece, module.apply))
+    return _make(piece, f"kernel {piece!r}", lambda abi, folder: abi.compile_element(folder, module.apply))
 
 
 def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
@@ -108,27 +111,29 @@ def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
 def seldom_function(code: int) -> Any:
     """The C function of a kernel few models need."""
     piece = f"seldom-{SELDOM[code].__name__}"
-    return _make(piece, f"kernel {piece!r}", lambda abi: abi.compile_element(piece, SELDOM[code]))
+    return _make(piece, f"kernel {piece!r}", lambda abi, folder: abi.compile_element(folder, SELDOM[code]))
 
 
 @cache
 def cartesian_function(name: str, kernel: Callable[..., Any]) -> Any:
     """The C function of a kernel of the Cartesian formulation."""
     piece = f"cartesian-{name}"
-    return _make(piece, f"kernel {piece!r}", lambda abi: abi.compile_cartesian(piece, kernel))
+    return _make(piece, f"kernel {piece!r}", lambda abi, folder: abi.compile_cartesian(folder, kernel))
 
 
 @cache
 def interpreter_function() -> Any:
     """The C function that runs a trace as data."""
-    return _make("interpreter", "the interpreter of traces", lambda abi: abi.compile_interpreter("interpreter"))
+    return _make("interpreter", "the interpreter of traces", lambda abi, folder: abi.compile_interpreter(folder))
 
 
 @cache
 def loop_function(kernel: Callable[..., Any], arguments: str) -> Any:
     """An integrator's loop (or another around system functions), compiled."""
     name = _loop_name(kernel)
-    return _make(name, f"loop {name.removeprefix('madi.')!r}", lambda abi: abi.compile_loop(name, kernel, arguments))
+    return _make(
+        name, f"loop {name.removeprefix('madi.')!r}", lambda abi, folder: abi.compile_loop(folder, kernel, arguments)
+    )
 
 
 _helpers: dict[str, subprocess.Popen[bytes]] = {}
@@ -136,9 +141,11 @@ _helpers: dict[str, subprocess.Popen[bytes]] = {}
 
 def make_beside(entries: list[str], loops: list[tuple[Callable[..., Any], str]]) -> None:
     """Where nothing is in the disk cache yet: let a second process make these pieces while this one makes others."""
-    missing = [name for name in entries if not _mark(name).exists() and name not in _helpers]
+    if not is_kept():
+        return
+    missing = [name for name in entries if not is_made(name) and name not in _helpers]
     named = {_loop_name(kernel): (kernel, arguments) for kernel, arguments in loops}
-    parts = [loop for name, loop in named.items() if not _mark(name).exists() and name not in _helpers]
+    parts = [loop for name, loop in named.items() if not is_made(name) and name not in _helpers]
     enough = 1 if any(name.startswith("close") for name in missing) else 2
     if len(missing) + len(parts) < enough or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
@@ -179,13 +186,14 @@ class JitEngine:
         self.model_argument, self._calls = model_table(layout)
         self._programs: dict[str, Any] = {}
         self._dense = False
-        self._before: Any = None
         self._own = threading.local()  # each thread has its own scratch: the calls release Python's lock
 
-    def make_dense(self) -> None:
-        """Scratch with room for null-space methods; what was handed out before stays valid."""
-        if not self._dense:
-            self._dense, self._before, self._own = True, self._own, threading.local()
+    def for_run(self, dense: bool = False) -> JitEngine:
+        """The same with scratch of its own: a run's options and memory are not an evaluation's. `dense`: with room for
+        null-space methods."""
+        other = copy.copy(self)
+        other._own, other._dense = threading.local(), dense
+        return other
 
     def _scratch(self) -> tuple[np.ndarray, np.ndarray]:
         """This thread's table of scratch views, and the context made of it."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.engines.compiled import compiler
+from madi.engines.compiler import compiler
 from madi.model.model import Model
 from madi.papers.compare import apart, both, counts, equal_step, plot
 from madi.spatial.rotation import frame_with_z

@@ -185,7 +185,7 @@ def exudyn(m: Model) -> dict[str, np.ndarray] | None:
 
 def report(out: Path) -> dict[str, Any]:
     """The bump run: Figs. 9-12, Tables 4 and 5."""
-    from madi.engines.compiled import compiler
+    from madi.engines.compiler import compiler
 
     m = experiment()
     system, code = m.build(), "compiled" if compiler() else "jit"
