@@ -67,7 +67,7 @@ def test_groups_that_float_and_several_trees():
     # two independent trees: what one does is not felt by the other
     alone = np.concatenate([v[:7], np.zeros(7)])
     np.testing.assert_allclose(s.forward_dynamics(s.q0, alone)[:7], a[:7], atol=1e-12)
-    assert len(s.frozen.base_of_frame) == 3
+    assert len(s.frozen.riding) == 2
 
 
 def test_names_of_coordinates_and_slices():

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import AssemblyError, InputError, ModelError, RunError
+from madi.errors import AssemblyError, EngineError, InputError, ModelError, RunError
 from madi.integrate.contract import DONE, MAX_STEP, NEXT
 from madi.model.model import Model
-from madi.pipeline import assembled, over_bumps, prepare
+from madi.pipeline import assembled, over_bumps, prepare, warn_of_compiler
 from madi.solver import Solver
 from madi.system import System
 from madi.topology.parameters import Parameters, changed
@@ -167,11 +167,19 @@ class Batch:
 
     def work(self, workers: int) -> None:
         """All runs."""
-        first = self.prepared()  # compiles what there is to compile, before the threads start
+        first = self.prepared()
         self.Q = np.full((self.count, *first.Q.shape), np.nan)
         self.V = np.full((self.count, *first.V.shape), np.nan)
         self.times = first.times
-        self.take(first, once=True)
+        try:
+            self.take(first, once=True)  # compiles what there is to compile, before the threads start
+        except EngineError as error:
+            if self.options.get("engine", "auto") != "auto":
+                raise
+            warn_of_compiler(error)
+            self.options["engine"], self.next = "jit", 0
+            first = self.prepared()
+            self.take(first, once=True)
         if workers == 1:
             self.take(first)
             return

@@ -96,6 +96,12 @@ def sincos(x: Any) -> Any:
     return sin(x), cos(x)
 
 
+def apart(a: Any, b: Any) -> Any:
+    """a - b of two numbers that may be large and near each other, before anything is added: jitted code, which reorders
+    sums, keeps this one (engines/abi.py)."""
+    return a - b
+
+
 def atan2(y: Any, x: Any) -> Any:
     """atan2(y, x) in all three lives."""
     if isinstance(y, Symbolic):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.checkpoint import Checkpoint, engine_of
+from madi.engines.choice import choose_engine
 from madi.engines.entries import FORMULATIONS
-from madi.errors import InputError, MadiWarning, RunError
+from madi.errors import EngineError, InputError, MadiWarning, RunError
 from madi.integrate import METHODS
 from madi.integrate.contract import DONE, Method
 from madi.integrate.structural import alpha_options, newmark_options
@@ -28,11 +29,10 @@ if TYPE_CHECKING:
     from madi.solver_cartesian import CartesianSolver
 
 LOOPS = ("projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte")
+MOST_STEPS = 1e12  # of a run: nobody waits for more
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
 NEWTON_TOLERANCE = 1e-10  # of speeds, against the largest
 HALVE = 10  # times a step is halved before a run is given up
-LONG = 40_000  # instructions of a system Jacobian that is not made into C unless asked for
-PAYS_AFTER = 2_000_000  # evaluations times degrees of freedom after which compiling C for the model is worth the wait
 
 
 def simulate(
@@ -41,23 +41,23 @@ def simulate(
     *,
     step: float | None = None,
     method: str | None = None,
-    loops: str = "projection",
+    loops: str | None = None,
     engine: str = "auto",
     formulation: str | None = None,
     frame: str | None = None,
     times: Any = None,
-    rtol: float = 1e-6,
+    rtol: float | None = None,
     atol: float | None = None,
     max_step: float | None = None,
     first_step: float | None = None,
-    order: int = 4,
+    order: int | None = None,
     gamma: float | None = None,
     beta: float | None = None,
     spectral_radius: float | None = None,
     alpha: float | None = None,
     iterations: int | None = None,
     jacobian: str | None = None,
-    feedback: tuple[float, float] = (10.0, 10.0),
+    feedback: tuple[float, float] | None = None,
     reactions: Sequence[str] = (),
     q0: Any = None,
     v0: Any = None,
@@ -72,18 +72,19 @@ def simulate(
     `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step, first_step; "abm" with a step is
     of fixed step and order); implicit, for stiff models, "newmark" (`gamma`, `beta`) and "generalized-alpha"
     (`spectral_radius`, or `alpha` from 0 to 1/3 for HHT), fixed step, "radau" (adaptive, or fixed), "ida", "cvode"
-    (SUNDIALS); "newmark-explicit". Default: "rk4" if a step is given, else "dopri". `atol` None: a
-    hundredth of rtol.
+    (SUNDIALS); "newmark-explicit". Default: "rk4" if a step is given, else "dopri". `rtol` None: 1e-6; `atol` None: a
+    hundredth of rtol. An option that the method has no use for is refused.
     `iterations` of Newton in an implicit step: None until it converges, or so many (real time). `jacobian`: when its matrix
     is made, "iteration", "step", "slow" (when it converges slowly) or "once".
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
     `max_step` None: the whole duration; with bumps on a road, what meets them at the speed of the start.
     `reactions`: joints (and constraints) whose loads are recorded. `q0`, `v0`: the start, all numbers or {name: value};
-    default the joints'. `loops`: how loops are kept closed: "projection" (sparse, drift-free); by independent directions,
-    drift-free too, "pseudo-inverse", "svd", "qr", "partition" (`madi.compare` tells them apart); "augmented", "baumgarte"
-    (`feedback`: its alpha and beta, 1/s). `formulation`: "recursive", "articulated" (trees), "velocity-transform", or
+    default the joints'. `loops`: how loops are kept closed (a model without loops runs as if it were not said):
+    "projection" (the default; sparse, drift-free); by independent directions, drift-free too, "pseudo-inverse", "svd", "qr",
+    "partition" (`madi.compare` tells them apart); "augmented", "baumgarte" (`feedback`: its alpha and beta, 1/s, default
+    10 and 10). `formulation`: "recursive", "articulated" (trees), "velocity-transform", or
     "cartesian" (absolute coordinates). `frame`: "base" or "ground", what a moving base's equations refer to. `order`: of
-    fixed-step "abm".
+    fixed-step "abm", 2 to 5, default 4.
     `history`: keep of every step its length, how far it left the constraints, what closing them left, and the condition
     number (step_size, step_opening, step_violation, step_condition over step_time).
     `progress`: a bar on the terminal; default on long runs. `engine`: "auto" takes C made for this model where it is there
@@ -97,12 +98,28 @@ def simulate(
     path = None if kept[0] is None else Path(kept[0])
     if path is not None and resume and engine == "auto":
         given["engine"] = engine_of(path) or engine
-    solver = prepare(given.pop("model"), given.pop("duration"), **given)
-    if path is not None:
-        keep(solver, path, positive(kept[1], "checkpoint_every"), bool(resume))
-    elif resume:
+    if path is None and resume:
         raise InputError("resume=True: from where? Give checkpoint=, the file the run was kept in")
-    return run_solver(solver, given.pop("progress"))
+    model, duration = given.pop("model"), given.pop("duration")
+
+    def run(options: dict[str, Any]) -> Run:
+        solver = prepare(model, duration, **options)
+        if path is not None:
+            keep(solver, path, positive(kept[1], "checkpoint_every"), bool(resume))
+        return run_solver(solver, given["progress"])
+
+    try:
+        return run(given)
+    except EngineError as error:
+        if given["engine"] != "auto":
+            raise
+        warn_of_compiler(error)
+        return run({**given, "engine": "jit"})
+
+
+def warn_of_compiler(error: EngineError) -> None:
+    """ "auto" took C, and the compiler let it down: it is remembered (engines/compiler.py), and jit serves."""
+    warnings.warn(MadiWarning(f"{error}. This run goes on with engine='jit'"), stacklevel=4)
 
 
 def keep(solver: Solver | CartesianSolver, path: Path, every: float, resume: bool) -> None:
@@ -116,11 +133,11 @@ def keep(solver: Solver | CartesianSolver, path: Path, every: float, resume: boo
 
 def prepare(
     model: Model | System, duration: float, *, step: float | None = None, method: str | None = None,
-    loops: str = "projection", engine: str = "auto", formulation: str | None = None, frame: str | None = None,
-    times: Any = None, rtol: float = 1e-6, atol: float | None = None, max_step: float | None = None,
-    first_step: float | None = None, order: int = 4, gamma: float | None = None, beta: float | None = None,
+    loops: str | None = None, engine: str = "auto", formulation: str | None = None, frame: str | None = None,
+    times: Any = None, rtol: float | None = None, atol: float | None = None, max_step: float | None = None,
+    first_step: float | None = None, order: int | None = None, gamma: float | None = None, beta: float | None = None,
     spectral_radius: float | None = None, alpha: float | None = None, iterations: int | None = None,
-    jacobian: str | None = None, feedback: tuple[float, float] = (10.0, 10.0), reactions: Sequence[str] = (),
+    jacobian: str | None = None, feedback: tuple[float, float] | None = None, reactions: Sequence[str] = (),
     q0: Any = None, v0: Any = None, history: bool = False, progress: bool | None = None,
 ) -> Solver | CartesianSolver:  # fmt: skip
     """All of `simulate` up to the first step: what was asked for, checked, and the arrays of the run."""
@@ -131,14 +148,6 @@ def prepare(
         raise InputError(
             f"frame={frame!r}: this System was built with frame={system.frame!r}; pass the Model, or build anew"
         )
-    if loops not in LOOPS:
-        raise InputError(f"loops={loops!r}: choose one of {', '.join(LOOPS)}")
-    if formulation == "cartesian" and loops != "projection":
-        raise InputError(f"loops={loops!r}: formulation='cartesian' has loops='projection'")
-    if formulation == "velocity-transform" and loops in WAYS:
-        raise InputError(f"loops={loops!r} has formulation='recursive'")
-    if not (isinstance(feedback, tuple | list) and len(feedback) == 2 and all(number(x, "feedback") >= 0 for x in feedback)):
-        raise InputError(f"feedback={feedback!r}: give two numbers >= 0, Baumgarte's alpha and beta in 1/s")
     if reactions is None or isinstance(reactions, str):
         reactions = [] if reactions is None else [reactions]
     if not isinstance(reactions, Iterable):
@@ -151,12 +160,17 @@ def prepare(
     chosen = _method(method, step)
     if chosen.implicit and formulation == "cartesian":
         raise InputError(f"method={chosen.name!r} works in joint coordinates; formulation='cartesian' has explicit methods")
-    if chosen.name in ("newmark", "generalized-alpha", "ida") and loops != "projection" and system.frozen.rows:
-        raise InputError(f"loops={loops!r}: method={chosen.name!r} closes the loops within its step; leave `loops` out")
+    feedback = _feedback(feedback, loops, chosen)
+    loops = _loops(loops, chosen, formulation, engine) if system.frozen.rows or loops not in LOOPS else "projection"
+    _refuse_unused(chosen, step, rtol=rtol, atol=atol, max_step=max_step, first_step=first_step, order=order)
     own = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
     span = positive(duration, "duration")
+    for name, length in (("step", step), ("max_step", max_step)):
+        if length is not None and span / positive(length, name) > MOST_STEPS:
+            raise InputError(f"{name}={length!r}: that would be {span / length:.3g} steps. Give a longer one")
     outputs = _times(times, span, step, chosen)
-    atol = 0.01 * number(rtol, "rtol") if atol is None else atol
+    rtol = 1e-6 if rtol is None else number(rtol, "rtol")
+    atol = 0.01 * rtol if atol is None else atol
     if formulation == "cartesian":
         system = _for_cartesian(model, system, engine)
     elif formulation not in (None, "auto", *FORMULATIONS):
@@ -170,10 +184,10 @@ def prepare(
         solver = CartesianSolver(model, system, chosen, outputs, engine, start, joints)  # type: ignore[arg-type]
     else:
         form = system.formulation(formulation)
-        machine = _engine(system, engine, form, span, step, loops, chosen)
+        machine = choose_engine(system, engine, form, span, step, loops, chosen)
         solver = Solver(system, chosen, outputs, machine, form, joints, loops, feedback)
         solver.start(*start)
-    solver.options(rtol, atol, max_step, first_step, step, order, span)
+    solver.options(rtol, atol, max_step, first_step, step, 4 if order is None else order, span)
     solver.option[6:] = own
     if history and chosen.outside is not None:
         raise InputError(f"history: method={chosen.name!r} takes its steps outside madi; use dopri, abm or radau")
@@ -221,6 +235,11 @@ def export_c(
     system = model.build(frame=frame)
     if parameters is None or isinstance(parameters, str):
         parameters = model.adjustables if parameters is None else [parameters]
+    if method in METHODS and METHODS[method].adaptive:
+        raise InputError(
+            f"export_c: method={method!r} chooses its steps; exported code takes fixed ones: use 'newmark', "
+            "'generalized-alpha', 'rk4' or 'newmark-explicit'"
+        )
     chosen = _method(method, positive(step, "step"))
     option = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
     start = assembled(system, q0, v0)
@@ -236,7 +255,7 @@ def _for_cartesian(model: Model | System, system: System, engine: str) -> System
         raise InputError("formulation='cartesian': pass the Model, not the System; the tree has no part in it")
     if engine == "compiled":
         raise InputError("formulation='cartesian' has engine='jit' or 'plain': its equations are not traced")
-    return system if len(system.frozen.base_of_frame) == 1 else model.build(frame="ground")
+    return model.build(frame="ground") if system.frozen.riding else system
 
 
 def assemble(
@@ -301,6 +320,46 @@ def _method(name: str | None, step: float | None) -> Method:
     return method
 
 
+def _loops(name: str | None, method: Method, formulation: str | None, engine: str) -> str:
+    """How the loops of a model that has some are kept closed, if that fits the rest."""
+    if name is not None and name not in LOOPS:
+        raise InputError(f"loops={name!r}: choose one of {', '.join(LOOPS)}")
+    if name is not None and method.name in ("newmark", "generalized-alpha", "ida"):
+        raise InputError(f"loops={name!r}: method={method.name!r} closes the loops within its step; leave `loops` out")
+    name = name or "projection"
+    if formulation == "cartesian" and name != "projection":
+        raise InputError(f"loops={name!r}: formulation='cartesian' has loops='projection'")
+    if formulation == "velocity-transform" and name in WAYS:
+        raise InputError(f"loops={name!r} has formulation='recursive'")
+    if engine == "compiled" and name != "projection":
+        raise InputError(f"loops={name!r} has engine='jit' or 'plain'; generated C serves loops='projection'")
+    return name
+
+
+def _feedback(given: Any, loops: str | None, method: Method) -> tuple[float, float]:
+    """Baumgarte's alpha and beta."""
+    if given is None:
+        return 10.0, 10.0
+    if loops not in ("baumgarte", "augmented") and method.name != "cvode":
+        raise InputError("feedback: it belongs to loops='baumgarte' and 'augmented' (and method='cvode'); leave it out")
+    if not (isinstance(given, tuple | list) and len(given) == 2 and all(number(x, "feedback") >= 0 for x in given)):
+        raise InputError(f"feedback={given!r}: give two numbers >= 0, Baumgarte's alpha and beta in 1/s")
+    return float(given[0]), float(given[1])
+
+
+def _refuse_unused(method: Method, step: float | None, **given: Any) -> None:
+    """Options of adaptive steps with a fixed one, and the other way round: whoever gives them expects them to matter."""
+    for name, value in given.items():
+        fits = method.name == "abm" and step is not None if name == "order" else method.adaptive and step is None
+        if value is not None and not fits:
+            told = (
+                "it belongs to method='abm' with a step"
+                if name == "order"
+                else "the step is fixed; adaptive methods have it"
+            )
+            raise InputError(f"{name}={value!r}: method={method.name!r} has no use for it ({told}). Leave it out")
+
+
 POLICIES = ("iteration", "step", "slow", "once")
 
 
@@ -358,30 +417,3 @@ def _times(times: Any, span: float, step: float | None, method: Method) -> np.nd
     every = -(-steps // (MOST_OUTPUTS - 1))
     grid = np.arange(0, steps, every) * step
     return np.append(grid, span)
-
-
-def _engine(system: System, name: str, formulation: str, span: float, step: float | None, loops: str, method: Method) -> str:
-    """For "auto": C made for the model if it is there already, if it is sooner made than the general kernel on a machine
-    that has neither, or if a run as long as this pays for it; else jit."""
-    if name != "auto":
-        system.engine(name)
-        if name == "compiled" and system.frozen.rows and loops != "projection":
-            raise InputError(f"loops={loops!r} has engine='jit' or 'plain'; generated C serves loops='projection'")
-        return name
-    from madi.engines.compiled import compiler, library_path
-    from madi.engines.jit import is_made
-
-    if compiler() is None or system.frozen.signals.callbacks or (system.frozen.rows and loops != "projection"):
-        return "jit"
-    formulation = system.entry(formulation)
-    names, pieces = [formulation], [formulation, "observe"]
-    if method.implicit:
-        names += ["residual", "jacobian"] if method.adaptive else ["step"]
-        pieces += ["residual", "interpreter"]
-    if all(library_path(system.drawn, name, (), system.parameters).exists() for name in names):
-        return "compiled"
-    if method.implicit and system.residual_blocks[1] is not None and system.residual_blocks[1].n_instructions() > LONG:
-        return "jit"  # gcc would take minutes
-    size = system.nv * 4 * span / step if step else 0.0  # an adaptive run may be short: nobody knows beforehand
-    sooner = system.nv <= 20 and not all(map(is_made, pieces))
-    return "compiled" if sooner or (size > PAYS_AFTER and system.nv <= 60) else "jit"

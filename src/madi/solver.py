@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import time as clock
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -41,11 +42,12 @@ if TYPE_CHECKING:
 
 
 def number(value: Any, what: str) -> float:
-    """A number, or an error that names the argument."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{what}={value!r}: give a number") from None
+    """A number (no text, no truth value), or an error that names the argument."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
+        raise InputError(f"{what}={value!r}: give a number")
+    return float(value)
 
 
 def positive(value: Any, what: str) -> float:
@@ -216,14 +218,13 @@ class Solver(Integration):
         nq, nv = system.nq, system.nv
         super().__init__(system, method, times, nq, nv)
         self.formulation, self.feedback = formulation, feedback
-        self.engine, self.engine_name = system.engine(engine), engine
         self.loops = loops if system.frozen.rows else ""
         self.entry = "null-space" if self.loops in WAYS else system.entry(formulation)
+        dense = self.loops in WAYS
+        self.engine, self.engine_name = system.engine(engine).for_run(dense), engine
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
-        self.closer = system.engine("jit") if self.loops and engine == "compiled" else self.engine
+        self.closer = system.engine("jit").for_run(dense) if self.loops and engine == "compiled" else self.engine
         self.way = f"{formulation} {self.loops}" + (f" {tuple(feedback)}" if self.loops == "baumgarte" else "")
-        if self.loops in WAYS:
-            self.closer.make_dense()
         if self.loops:
             self._tell_loops(feedback)
         self.reactions = list(reactions)
@@ -371,8 +372,6 @@ class Solver(Integration):
             statistics["condition"] = float(self.tally[kkt.WORST])
             statistics["basis_jump"] = float(self.tally[kkt.TURN])
         seen = Observation(system, rows)
-        if self.loops:  # options of this run are not the next one's
-            self.closer.work.tally[:] = 0.0
         run = label(system, times, seen, self.reactions, self.joints, loads, self.driven, statistics, found)
         self.add_history(run)
         return run

@@ -49,7 +49,7 @@ class CartesianSolver(Integration):
     def __init__(self, model: Model, system: System, method: Method, times: np.ndarray, engine: str, start: Any,
                  reactions: Sequence[str]):  # fmt: skip
         self.made: Cartesian = cartesian(model, system, *start)
-        size = self.made.coordinates
+        size = self.made.size
         super().__init__(system, method, times, size, size)
         self.space = flat_space(size)
         self.engine_name = "plain" if engine == "plain" else "jit"
@@ -58,7 +58,6 @@ class CartesianSolver(Integration):
             if name not in self.made.links:
                 raise InputError(f"reactions: there is no joint {name!r}; joints are: {', '.join(self.made.links)}")
         self.start(self.made.q0, self.made.v0)
-        self.turns = self.made.work.turn.copy(), self.made.work.turn2.copy()
         if self.engine_name == "jit":
             from madi.engines.jit import model_table
 
@@ -104,31 +103,23 @@ class CartesianSolver(Integration):
         close, close_context = self.function("close")
         space = self.space.arrays if self.engine_name == "plain" else self.space.table
         if not self.taken_up:
-            self._set_clock()
             self.made.work.tally[:] = 0.0
             self.made.work.tally[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
         arguments = (function, context, close, close_context, self.made.work.tally, space, *self.memory())
         return self.integrate(self.loop(self.method.loop, LOOP), arguments, progress)
-
-    def _set_clock(self) -> None:
-        """Angles as at the start, to count turns from."""
-        work = self.made.work
-        work.turn[:], work.turn2[:] = self.turns
-        work.clock[0], work.spin[:] = 0.0, 0.0
 
     def result(self) -> Run:
         """Labelled results for as many outputs as were reached."""
         from madi.results.label import label
 
         made, system, n = self.made, self.system, int(self.count[NEXT])
-        size, nr = made.coordinates, made.constraints
-        nq, nv, ne, nb = system.nq, system.nv, len(system.forces), len(made.names)
+        size, nr = made.size, made.constraints
+        nq, nv, ne, nb = system.nq, system.nv, len(system.forces), int(made.arrays.n)
         width = nq + 2 * nv + 24 * nb + 4 * ne + nv + 12 * nr
         times = np.ascontiguousarray(self.times[:n])
         rows, found, A = np.zeros((n, width)), np.zeros((n, HEAD + 2 * nr)), np.zeros(max(n, 1) * size)
         tally = made.work.tally.copy()
         work = made.work
-        self._set_clock()
         self.loop(record_loops, RECORD_LOOPS)(
             *self.function("close"), *self.function("report"), times, self.Q, self.V, A, np.zeros(size), rows.reshape(-1),
             work.phi, work.rate, work.lam, np.zeros(nr), work.tally, found.reshape(-1), size, size, nr, width, n,
@@ -157,7 +148,8 @@ class CartesianSolver(Integration):
         n, nv, nr = len(rows), system.nv, made.constraints
         end = rows.shape[1] - 12 * nr
         gradient, tau = rows[:, end:].reshape(n, nr, 2, 6), rows[:, end - nv : end]
-        R = np.concatenate([seen.R, np.tile(np.eye(3), (n, 1, 1, 1))], axis=1)
+        rest = np.tile(np.eye(3), (n, int(arrays.n) + 1 - seen.R.shape[1], 1, 1))  # rotors, and the ground
+        R = np.concatenate([seen.R, rest], axis=1)
         six = np.zeros((n, len(joints), 6))
         driving: list[np.ndarray] = []
         for k, name in enumerate(joints):
@@ -217,7 +209,7 @@ class CartesianObservation:
 
     def __init__(self, made: Cartesian, rows: np.ndarray):
         system = made.system
-        nq, nv, ne, nb, n = system.nq, system.nv, len(system.forces), len(made.names), len(rows)
+        nq, nv, ne, nb, n = system.nq, system.nv, len(system.forces), int(made.arrays.n), len(rows)
         at = nq + 2 * nv
         self.q, self.v, self.a = rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv : at]
         parts = rows[:, at : at + 24 * nb].reshape(n, nb, 24)
@@ -229,6 +221,9 @@ class CartesianObservation:
         local = np.einsum("tnji,tnj->tni", self.R, w)
         turning = np.einsum("nij,tnj->tni", J, local)
         self.kinetic = 0.5 * (np.einsum("n,tni,tni->t", mass, u, u) + np.einsum("tni,tni->t", local, turning))
+        drawn = len(made.names)  # rotors have energy, and that is all
+        self.R, com, u, w = self.R[:, :drawn], com[:, :drawn] + made.origins, u[:, :drawn], w[:, :drawn]
+        mass, turning, acceleration, spin = mass[:drawn], turning[:, :drawn], acceleration[:, :drawn], spin[:, :drawn]
         gravity = np.array(made.arrays.gravity)
         self.potential = -np.einsum("n,tni,i->t", mass, com, gravity) + self.force[..., 1].sum(axis=1)
         self.dissipated = self.force[..., 3].sum(axis=1)

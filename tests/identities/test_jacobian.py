@@ -139,7 +139,9 @@ def test_one_library_serves_all_trial_states(tmp_path, monkeypatch):
     from madi.engines import compiled
 
     made = []
-    monkeypatch.setattr(compiled, "compile_c", lambda source, path, real=compiled.compile_c: made.append(real(source, path)))
+    monkeypatch.setattr(
+        compiled, "compile_c", lambda source, path, real=compiled.compile_c: made.append(1) or real(source, path)
+    )
     m, rng = model(11, True)
     m.name = "served"
     m.bodies[0].mass = 1.2345 + rng.random() * 1e-9 + np.random.default_rng().random() * 1e-9  # never compiled before

@@ -70,7 +70,8 @@ def test_long_trace_is_cut_into_parts_and_still_right():
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from madi.engines.compiled import _CALL, compile_c
+    from madi.engines.compiled import _CALL
+    from madi.engines.compiler import compile_c
     from madi.symbolic.codegen import c_source
     from madi.symbolic.trace import trace
 

@@ -9,14 +9,18 @@ import numpy as np
 
 from madi.topology.layout import plan, views
 
-# (name, size, inner shape). Bodies are 0..n-1 in the order they are drawn; number n is the ground.
+# (name, size, inner shape). Bodies are 0..n-1 in the order they are drawn, then rotors; number n is the ground.
 INTS: list[tuple[Any, ...]] = [
-    ("tree_body", "n"),  # the body's number in the tree's layout, which force elements know it by
+    ("tree_body", "n"),  # the body's number in the tree's layout, which force elements know it by; -1: a rotor
     ("link_a", "nk"),  # links: two frames, on the drawn parent a and child b
     ("link_b", "nk"),
     ("link_code", "nk"),  # joint type (build.py), -1: no joint
     ("link_q", "nk"),  # where the joint's coordinates and speeds go among the tree's; -1: the tree cut it
     ("link_v", "nk"),
+    (
+        "link_turn",
+        "nk",
+    ),  # place of its angle (of a universal joint, of both) behind the bodies' coordinates, -1: it has none
     ("row_kind", "nr"),
     ("row_link", "nr"),
     ("row_i", "nr"),  # axis of frame a, or the measured coordinate
@@ -57,7 +61,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("G", "n", 3, 4),  # w' = 2 G p'
     ("force", "n", 6),  # force and torque about the centre of mass, global axes
     ("mass", "n", 13),
-    ("turn", "nk"),  # angle of each link, whole turns counted
+    ("turn", "nk"),  # angle of each link, whole turns counted: next to what the state has of it
     ("turn2", "nk"),
     ("o", "2", 3),  # frames of one link: origins, axes, and their rates
     ("E", "2", 3, 3),
@@ -75,11 +79,11 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("a", "7*n"),
     ("state", "21"),  # one link's relative motion: position, velocity, acceleration; the same of the turn
     ("tally", "110"),
-    ("spin", "nk"),  # rate of each link's angle, by which it is carried on to the time of the next evaluation
-    ("clock", "1"),
+    ("angle", "nq"),  # behind the bodies' coordinates: angles and their rates as they are at a stage
+    ("pace", "nq"),
 ]
 _INTS, _REALS, _SCRATCH = plan(INTS), plan(REALS), plan(SCRATCH)
-COUNTS = ("n", "nk", "nr", "nu", "nl")
+COUNTS = ("n", "nk", "nr", "nu", "nl", "nq")  # nq: seven of every body, and the angles of the joints
 CartesianArrays = namedtuple("CartesianArrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
 CartesianWork = namedtuple("CartesianWork", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from madi.cartesian.arrays import model_arrays, scratch
 from madi.cartesian.equations import masses
-from madi.cartesian.motion import UNIVERSAL, take
+from madi.cartesian.motion import UNIVERSAL, angles, relative, take
 from madi.cartesian.rows import COUPLER, DISTANCE, DOT1, DOT2, MEASURE, POINT, SCREW
 from madi.cartesian.rows import rows as evaluate_rows
 from madi.errors import InputError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from madi.system import System
 
 X, Y, Z = range(3)
+GROUND = -1  # as an end of a link, until the number of bodies is known
 POINTS = [(POINT, X, 0), (POINT, Y, 0), (POINT, Z, 0)]
 PARALLEL = [(DOT1, X, Z), (DOT1, Y, Z)]  # z of b normal to x and y of a
 ON_AXIS = [(DOT2, X, 0), (DOT2, Y, 0)]
@@ -58,11 +59,17 @@ class Cartesian:
     links: dict[str, int] = field(default_factory=dict)  # joints and constraints
     row_owner: list[str] = field(default_factory=list)  # joint or constraint of every row
     coms: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    origins: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # where coordinates are measured from
 
     @property
     def coordinates(self) -> int:
         """Seven a body."""
-        return 7 * len(self.names)
+        return 7 * int(self.arrays.n)
+
+    @property
+    def size(self) -> int:
+        """What is integrated: the coordinates, and the joints' angles."""
+        return int(self.arrays.nq)
 
     @property
     def constraints(self) -> int:
@@ -71,32 +78,62 @@ class Cartesian:
 
 
 class _Builder:
-    def __init__(self, model: Model, system: System):
+    """`origins`: of the trees' reference frames, where coordinates are measured from: near the bodies (see_from_frame)."""
+
+    def __init__(self, model: Model, system: System, origins: np.ndarray):
         self.model, self.system = model, system
         self.bodies = {body.name: k for k, body in enumerate(model.bodies)}
-        self.n = len(model.bodies)
-        self.bodies["ground"] = self.n
-        self.R = [as_rotation(body.orientation, body.name) for body in model.bodies] + [np.eye(3)]
+        frame = system.layout.arrays.frame
+        self.origin = [origins[frame[system._body(body.name)]] for body in model.bodies]
+        self.R = [as_rotation(body.orientation, body.name) for body in model.bodies]
         self.com = [
-            np.asarray(body.position, dtype=float) + R @ np.asarray(body.com, dtype=float)
-            for body, R in zip(model.bodies, self.R, strict=False)
-        ] + [np.zeros(3)]
+            np.asarray(body.position, dtype=float) - o + R @ np.asarray(body.com, dtype=float)
+            for body, R, o in zip(model.bodies, self.R, self.origin, strict=True)
+        ]
+        self.mass = [float(body.mass) for body in model.bodies]
+        self.J = [inertia_matrix(body) for body in model.bodies]
         self.links: list[dict[str, Any]] = []
         self.link_of: dict[str, int] = {}
         self.rows: list[dict[str, Any]] = []
+        self.rotors: list[tuple[int, int, int]] = []  # joint's link, part, the rotor's link
+
+    @property
+    def n(self) -> int:
+        """Bodies; this is also the number of the ground."""
+        return len(self.com)
 
     def link(self, name: str, a: Any, b: Any, axes: tuple[np.ndarray, np.ndarray], points: tuple[Any, Any]) -> int:
-        ends = self.bodies[body_name(a)], self.bodies[body_name(b)]
-        self.links.append(
-            {
-                "ends": ends,
-                "s": [self.R[i].T @ (np.asarray(p, dtype=float) - self.com[i]) for i, p in zip(ends, points, strict=True)],
-                "C": [self.R[i].T @ axis for i, axis in zip(ends, axes, strict=True)],
-                "code": -1, "q": -1, "v": -1,
-            }
-        )  # fmt: skip
+        ends = [self.bodies.get(body_name(end), GROUND) for end in (a, b)]
+        origin = self.origin[max(ends)]
+        inside = []
+        for i, p in zip(ends, points, strict=True):
+            place = np.asarray(p, dtype=float) - origin
+            inside.append(place if i == GROUND else self.R[i].T @ (place - self.com[i]))
+        turned = [axis if i == GROUND else self.R[i].T @ axis for i, axis in zip(ends, axes, strict=True)]
+        self.links.append({"ends": ends, "s": inside, "C": turned, "code": -1, "q": -1, "v": -1})
         self.link_of.setdefault(name, len(self.links) - 1)
         return len(self.links) - 1
+
+    def rotor(self, joint: Joint, link: int, part: int, inertia: float) -> None:
+        """What turns with a joint's coordinate alone: a body of its own on the ground, coupled to it."""
+        name = f"{joint.name} (rotor of part {part})"
+        self.bodies[name] = self.n
+        self.origin.append(np.zeros(3))
+        self.R.append(np.eye(3))
+        self.com.append(np.zeros(3))
+        self.mass.append(inertia)
+        self.J.append(inertia * np.eye(3))
+        kind, measured = ("prismatic", 2) if part < 3 else ("revolute", 3)
+        own = self.link(name, "ground", name, (np.eye(3), np.eye(3)), (np.zeros(3), np.zeros(3)))
+        self.links[own]["code"] = KINDS[kind].code
+        for row, i, j in JOINTS[kind][0]:
+            self.row(name, own, row, i, j)
+        self.row(name, link, COUPLER, part, measured, own, 1.0)
+        self.rotors.append((link, part, own))
+
+    def ends(self, link: int) -> list[int]:
+        """The bodies of a link, the ground by its number."""
+        return [self.n if i == GROUND else i for i in self.links[link]["ends"]]
 
     def row(self, owner: str, link: int, kind: int, i: int = 0, j: int = 0, other: int = -1, value: float = 0.0,
             offset: float = 0.0, signal: int = -1) -> None:  # fmt: skip
@@ -118,6 +155,15 @@ class _Builder:
         rows, measures = JOINTS[joint.kind]
         for row, i, j in rows:
             self.row(joint.name, link, row, i, j, value=float(joint.pitch) / (2 * np.pi))
+        rotors = np.broadcast_to(np.asarray(joint.armature, dtype=float), kind.nv)
+        if rotors.any() and not measures:
+            raise InputError(
+                f"formulation='cartesian': an armature of {joint.name!r} ({joint.kind}) is not there; use revolute joints, "
+                "or the default formulation"
+            )
+        for part, inertia in zip(measures, rotors, strict=False):
+            if inertia:
+                self.rotor(joint, link, part, float(inertia))
         parts = [f"{joint.name}.{part}" if part else joint.name for part in kind.coordinates]
         for drive in self.model.drives:
             if drive.function is None and drive.coordinate == joint.name:
@@ -208,7 +254,8 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray) -> Car
                 f"formulation='cartesian': body {body.name!r} needs a mass and three moments of inertia > 0, because every "
                 "body has its own six freedoms there"
             )
-    made = _Builder(model, system)
+    seen, tree_work = system.observe(q, v, engine="plain"), system.engine("plain").work
+    made = _Builder(model, system, tree_work.frame_r.copy())
     for edge in system.spanning_tree.edges:
         if edge.body in system.spanning_tree.floating:
             made.joint(edge.joint)
@@ -220,43 +267,66 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray) -> Car
     n = made.n
     tree = [system._body(body.name) for body in model.bodies]
     body_R, body_r = system.frozen.body_R, system.frozen.body_r
-    coms = np.array([body.com for body in model.bodies], dtype=float).reshape(n, 3)
+    coms = np.array([body.com for body in model.bodies], dtype=float).reshape(len(tree), 3)
+    more = n - len(tree)  # rotors
+    inner_r = [-coms[k] - body_R[i - 1].T @ body_r[i - 1] for k, i in enumerate(tree)]
     fields |= {
-        "tree_body": tree, "mass": [body.mass for body in model.bodies],
-        "J": [inertia_matrix(body) for body in model.bodies], "gravity": model.gravity,
-        "inner_R": [body_R[i - 1].T for i in tree],
-        "inner_r": [-coms[k] - body_R[i - 1].T @ body_r[i - 1] for k, i in enumerate(tree)],
+        "tree_body": [*tree, *[-1] * more], "mass": made.mass, "J": made.J, "gravity": model.gravity,
+        "inner_R": [*(body_R[i - 1].T for i in tree), *[np.eye(3)] * more], "inner_r": [*inner_r, *[np.zeros(3)] * more],
         "link_s": [s for link in made.links for s in link["s"]], "link_C": [C for link in made.links for C in link["C"]],
         "row_value": [(row["value"], row["offset"], 1.0) for row in made.rows],
     }  # fmt: skip
     arrays = model_arrays(sizes, fields)
     work = scratch(sizes)
     forces = work_views(system.layout.ints, np.zeros(system.layout.work_size()))
-    forces.R[0], forces.frame_R[0] = np.eye(3), np.eye(3)
-    seen = system.observe(q, v, engine="plain")
-    q0, v0 = np.zeros(7 * n), np.zeros(7 * n)
+    forces.R[0], forces.frame_R[:], forces.frame_r[:] = np.eye(3), np.eye(3), tree_work.frame_r
+    q0, v0 = np.zeros(sizes["nq"]), np.zeros(sizes["nq"])
     forces.q[:] = seen.q[0]
-    for k, link in enumerate(made.links):
-        if link["q"] >= 0 and JOINTS_WITH_TURN.get(link["code"]) is not None:
-            work.turn[k] = seen.q[0, link["q"] + JOINTS_WITH_TURN[link["code"]]]
-            if link["code"] == UNIVERSAL:
-                work.turn2[k] = seen.q[0, link["q"] + 1]
     from madi.spatial.rotation import matrix_to_quaternion
 
     for k, i in enumerate(tree):
         R, w = seen.rotation[0, i - 1], seen.angular_velocity[0, i - 1]
         lever = R @ coms[k]
         p = matrix_to_quaternion(R)
-        q0[7 * k : 7 * k + 3], q0[7 * k + 3 : 7 * k + 7] = seen.position[0, i - 1] + lever, p
+        q0[7 * k : 7 * k + 3], q0[7 * k + 3 : 7 * k + 7] = tree_work.r[i] - R @ inner_r[k], p
         v0[7 * k : 7 * k + 3] = seen.velocity[0, i - 1] + np.cross(w, lever)
         a, b, c, d = p
         E = np.array([[-b, a, -d, c], [-c, d, a, -b], [-d, -c, b, a]])  # w = 2 E p'
         v0[7 * k + 3 : 7 * k + 7] = 0.5 * E.T @ w
     names = [body.name for body in model.bodies]
     owners = [row["owner"] for row in made.rows]
-    found = Cartesian(system, arrays, work, forces, q0, v0, names, made.link_of, owners, coms)
+    found = Cartesian(
+        system, arrays, work, forces, q0, v0, names, made.link_of, owners, coms, np.array(made.origin[: len(names)])
+    )
+    _put_turns(found, made, seen)
     _regularise(found)
     return found
+
+
+def _put_turns(found: Cartesian, made: _Builder, seen: Any) -> None:
+    """Angles at the start, with the whole turns that the tree's coordinates have; rotors where their joints are."""
+    arrays, work, n = found.arrays, found.work, made.n
+    for k, link in enumerate(made.links):
+        at = 7 * n + int(arrays.link_turn[k])
+        if link["q"] >= 0 and at >= 7 * n:
+            first = link["q"] + JOINTS_WITH_TURN[link["code"]]
+            turns = 2 if link["code"] == UNIVERSAL else 1
+            found.q0[at : at + turns] = seen.q[0, first : first + turns]
+    for i in range(len(found.names), n):
+        found.q0[7 * i + 3] = 1.0
+    take(arrays, work, found.system.layout.arrays, found.forces, 0.0, found.q0, found.v0)
+    angles(arrays, work, found.forces.joint_R, found.q0, found.v0, np.zeros(len(found.q0)))
+    for joint, part, own in made.rotors:
+        i = made.links[own]["ends"][1]
+        relative(arrays, work, joint)
+        if part < 3:
+            found.q0[7 * i + 2], found.v0[7 * i + 2] = work.state[part], work.state[3 + part]
+            continue
+        at, turn = 7 * n + int(arrays.link_turn[own]), 7 * n + int(arrays.link_turn[joint])
+        angle, rate = found.q0[turn], found.v0[turn]
+        found.q0[at], found.v0[at] = angle, rate
+        c, s = np.cos(0.5 * angle), np.sin(0.5 * angle)
+        found.q0[[7 * i + 3, 7 * i + 6]], found.v0[[7 * i + 3, 7 * i + 6]] = (c, s), (-0.5 * rate * s, 0.5 * rate * c)
 
 
 JOINTS_WITH_TURN = {0: 0, 2: 0, 4: 1, 5: 0, 7: 2}  # code: which coordinate is the turn about z
@@ -268,9 +338,9 @@ def _pattern(made: _Builder) -> tuple[dict[str, int], dict[str, Any]]:
     row_body = np.full((nr, 4), n, dtype=np.int64)
     meets: list[list[int]] = []  # of every row, the flat entries (slot, coordinate) that are not zero by structure
     for r, row in enumerate(made.rows):
-        row_body[r, :2] = made.links[row["link"]]["ends"]
+        row_body[r, :2] = made.ends(row["link"])
         if row["kind"] in (SCREW, COUPLER):
-            row_body[r, 2:] = made.links[row["other"]]["ends"]
+            row_body[r, 2:] = made.ends(row["other"])
         entries = []
         for slot in range(4):
             if row_body[r, slot] < n:
@@ -303,9 +373,13 @@ def _pattern(made: _Builder) -> tuple[dict[str, int], dict[str, Any]]:
         [factor.position(int(rank[7 * i + a]), int(rank[7 * i + b])) for a, b in [(0, 0), (1, 1), (2, 2), *blocks]]
         for i in range(n)
     ]
-    sizes = {"n": n, "nk": nk, "nr": nr, **factor.sizes()}
+    turns = [0 if link["code"] not in JOINTS_WITH_TURN else 2 if link["code"] == UNIVERSAL else 1 for link in made.links]
+    before = np.cumsum([0, *turns])
+    sizes = {"n": n, "nk": nk, "nr": nr, "nq": 7 * n + int(before[-1]), **factor.sizes()}
+    ends = [made.ends(k) for k in range(nk)]
     fields = {
-        "link_a": [link["ends"][0] for link in made.links], "link_b": [link["ends"][1] for link in made.links],
+        "link_a": [a for a, _ in ends], "link_b": [b for _, b in ends],
+        "link_turn": [int(at) if count else -1 for at, count in zip(before, turns, strict=False)],
         **{f"link_{what}": [link[what] for link in made.links] for what in ("code", "q", "v")},
         **{f"row_{what}": [row[what] for row in made.rows] for what in ("kind", "link", "i", "j", "other", "signal")},
         "row_place": rank[7 * n :], "row_body": row_body, "j_place": j_place, "q_place": rank[: 7 * n],
@@ -316,7 +390,7 @@ def _pattern(made: _Builder) -> tuple[dict[str, int], dict[str, Any]]:
 
 def _regularise(made: Cartesian) -> None:
     """eps of the rows: a small part of the mean of Phi_q M^-1 Phi_q^T at the start."""
-    model, work, n = made.arrays, made.work, len(made.names)
+    model, work, n = made.arrays, made.work, int(made.arrays.n)
     with np.errstate(all="ignore"):
         take(model, work, made.system.layout.arrays, made.forces, 0.0, made.q0, made.v0)
         evaluate_rows(model, work, made.forces)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from madi.cartesian.equations import accelerations, factorise, masses
 from madi.cartesian.loads import apply
-from madi.cartesian.motion import bodies, joint_state, local_spin, normalise, take
+from madi.cartesian.motion import angles, bodies, joint_state, local_spin, normalise, take
 from madi.cartesian.rows import rows
 from madi.kernel import kernel
 from madi.loops.kkt import CAREFUL, EPSILON, FAILED, OPENED, POSITION, VALID, VELOCITY, remark, solve
@@ -14,7 +14,7 @@ NAN = float("nan")
 
 @kernel
 def forward(model, work, element, forces, t, q, v, x, out):
-    """Accelerations r'', p'' of all bodies."""
+    """Accelerations r'', p'' of all bodies, and of the joints' angles."""
     take(model, work, element, forces, t, q, v)
     apply(model, work, element, forces, t)
     rows(model, work, forces)
@@ -23,6 +23,7 @@ def forward(model, work, element, forces, t, q, v, x, out):
     accelerations(model, work, True)
     for k in range(7 * model.n):
         out[k] = work.a[k]
+    angles(model, work, forces.joint_R, work.angle, work.pace, out)
 
 
 @kernel
@@ -98,7 +99,7 @@ def close(model, work, element, forces, t, q, v, x, out):
         if not closed:
             work.tally[FAILED] = 2.0
     if not closed:
-        for k in range(7 * model.n):
+        for k in range(model.nq):
             out[k] = NAN
         return
     for k in range(7 * model.n):
@@ -119,6 +120,7 @@ def close(model, work, element, forces, t, q, v, x, out):
     remark(work.tally, deficient, near)
     for k in range(7 * model.n):
         out[k] = work.a[k]
+    angles(model, work, forces.joint_R, q, v, out)
 
 
 @kernel

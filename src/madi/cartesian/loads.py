@@ -23,10 +23,12 @@ from madi.signals.tape import force_signals
 @kernel
 def apply(model, work, element, forces, t):
     """work.force: all forces on each body at its centre of mass. `element`, `forces`: model and scratch of the force
-    elements, which know bodies by a frame of their own and give force vectors about the global origin."""
+    elements, which know bodies by a frame of their own and give force vectors about the origin of their tree."""
     R, C = work.R, model.inner_R
     for i in range(model.n):
         b = model.tree_body[i]
+        if b < 0:
+            continue
         for j in range(3):
             for m in range(3):
                 forces.R[b, j, m] = R[i, j, 0] * C[i, 0, m] + R[i, j, 1] * C[i, 1, m] + R[i, j, 2] * C[i, 2, m]
@@ -46,6 +48,10 @@ def apply(model, work, element, forces, t):
     for i in range(model.n):
         b, m = model.tree_body[i], model.mass[i]
         Q, r, F = forces.Q, work.r, work.force
+        if b < 0:  # a rotor stands apart: only what turns with it moves it
+            for j in range(6):
+                F[i, j] = 0.0
+            continue
         f0, f1, f2 = Q[b, 0], Q[b, 1], Q[b, 2]
         F[i, 3] = Q[b, 3] - (r[i, 1] * f2 - r[i, 2] * f1)
         F[i, 4] = Q[b, 4] - (r[i, 2] * f0 - r[i, 0] * f2)

@@ -11,13 +11,16 @@ TWO_PI = 6.283185307179586
 
 @kernel
 def take(model, work, element, forces, t, q, v):
-    """The state to work, quaternions of unit length and their rates tangential; angles are carried on to time t, so that
-    whole turns are counted right from one evaluation to the next, and from one output to the next."""
+    """The state to work, quaternions of unit length and their rates tangential. Behind the bodies' coordinates it has the
+    angles of the joints, integrated like them: quaternions forget whole turns, these count them at every step."""
     for k in range(7 * model.n):
         work.q[k], work.v[k] = q[k], v[k]
     for k in range(model.nk):
-        work.turn[k] = work.turn[k] + work.spin[k] * (t - work.clock[0])
-    work.clock[0] = t
+        if model.link_turn[k] >= 0:
+            at = 7 * model.n + model.link_turn[k]
+            work.turn[k] = q[at]
+            if model.link_code[k] == UNIVERSAL:
+                work.turn2[k] = q[at + 1]
     normalise(model, work)
     bodies(model, work)
     drive_signals(element, forces, t, forces.q, forces.v)
@@ -173,6 +176,30 @@ def relative_axes(work, R):
 
 
 @kernel
+def second_turn(work, k, R):
+    """Angle of universal joint k about the axis of its child, its rate and acceleration; relative motion and axes are in
+    work and R."""
+    x = work.state
+    work.turn2[k] = counted(atan2(R[2, 1], R[2, 2]), work.turn2[k])
+    acceleration = R[0, 0] * x[12] + R[1, 0] * x[13] + x[11] * (R[0, 0] * x[10] - R[1, 0] * x[9])
+    return work.turn2[k], R[0, 0] * x[9] + R[1, 0] * x[10], acceleration
+
+
+@kernel
+def angles(model, work, R, q, v, a):
+    """The angles of all joints that have some, their rates and accelerations, behind the bodies' coordinates of q, v, a."""
+    x = work.state
+    for k in range(model.nk):
+        if model.link_turn[k] >= 0:
+            at = 7 * model.n + model.link_turn[k]
+            relative(model, work, k)
+            q[at], v[at], a[at] = turn_of(model, work, k), x[11], x[14]
+            if model.link_code[k] == UNIVERSAL:
+                relative_axes(work, R)
+                q[at + 1], v[at + 1], a[at + 1] = second_turn(work, k, R)
+
+
+@kernel
 def joint_state(model, work, forces, q, v, a):
     """Coordinates, speeds and accelerations of all joints that the tree kept, as it names them."""
     x, R = work.state, forces.joint_R
@@ -181,7 +208,6 @@ def joint_state(model, work, forces, q, v, a):
         if code < 0 or i < 0:
             continue
         relative(model, work, k)
-        work.spin[k] = x[11]
         if code in (REVOLUTE, HELICAL):
             q[i], v[c], a[c] = turn_of(model, work, k), x[11], x[14]
         elif code == PRISMATIC:
@@ -196,9 +222,7 @@ def joint_state(model, work, forces, q, v, a):
         elif code == UNIVERSAL:
             relative_axes(work, R)
             q[i], v[c], a[c] = turn_of(model, work, k), x[11], x[14]
-            work.turn2[k] = counted(atan2(R[2, 1], R[2, 2]), work.turn2[k])
-            q[i + 1], v[c + 1] = work.turn2[k], R[0, 0] * x[9] + R[1, 0] * x[10]
-            a[c + 1] = R[0, 0] * x[12] + R[1, 0] * x[13] + x[11] * (R[0, 0] * x[10] - R[1, 0] * x[9])
+            q[i + 1], v[c + 1], a[c + 1] = second_turn(work, k, R)
         elif code in (SPHERICAL, FREE):
             relative_axes(work, R)
             shift = 3 if code == FREE else 0

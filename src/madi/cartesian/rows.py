@@ -91,7 +91,6 @@ def measured(model, work, k, part):
     z[9], z[10], z[11] = z0, z1, z2
     rate = z0 * (w[b, 0] - w[a, 0]) + z1 * (w[b, 1] - w[a, 1]) + z2 * (w[b, 2] - w[a, 2])
     h0, h1, h2 = w[a, 1] * z2 - w[a, 2] * z1, w[a, 2] * z0 - w[a, 0] * z2, w[a, 0] * z1 - w[a, 1] * z0
-    work.spin[k] = rate
     return turn_of(model, work, k), rate, h0 * w[b, 0] + h1 * w[b, 1] + h2 * w[b, 2]
 
 

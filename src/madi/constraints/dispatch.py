@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from madi.constraints import angle, coupler, distance, rotation, translation
-from madi.kernel import inline, kernel
+from madi.kernel import apart, inline, kernel
 from madi.spatial.algebra import dot6, motion_cross
 
 ROWS = {
@@ -19,7 +19,7 @@ WORDS = {
 
 @kernel
 def pair_frames(model, work, k):
-    """Axes and origins of the two frames of pair k, in the reference frame."""
+    """Axes and origins of the two frames of pair k, in the reference frame of the body (or bodies) it holds."""
     E, o, R = work.pair_E, work.pair_o, work.R
     C, d = model.pair_C, model.pair_d
     for side in range(2):
@@ -28,8 +28,16 @@ def pair_frames(model, work, k):
         for j in range(3):
             a, b, c = R[i, j, 0], R[i, j, 1], R[i, j, 2]
             o[side, j] = work.r[i, j] + a * d[s, 0] + b * d[s, 1] + c * d[s, 2]
+            if i == 0:
+                o[side, j] = apart(o[side, j], work.frame_r[pair_frame(model, k), j])
             for m in range(3):
                 E[side, j, m] = a * C[s, 0, m] + b * C[s, 1, m] + c * C[s, 2, m]
+
+
+@inline
+def pair_frame(model, k):
+    """The reference frame a pair is seen in: its bodies', of which one may be the ground."""
+    return model.frame[model.pair_b[k] if model.pair_b[k] > 0 else model.pair_a[k]]
 
 
 @kernel

@@ -1,7 +1,7 @@
 """O(n) forward dynamics: articulated inertias, eliminated one column at a time from the tips inwards.
 
 With Ydot_i = A_i + a_i (A known, kinematics.py) the force through joint i is `I_i a_i + p_i`, where for the body alone
-I = M^ and p = M^ A - Q^. Through column c, with U = I B_c, d = B_c^T U and u = tau_c - B_c^T p:
+I = M^ and p = M^ A - Q^. Through column c, with U = I B_c, d = B_c^T U + its armature and u = tau_c - B_c^T p:
 
     I' = I - U U^T / d,      p' = p + U u / d,      and outwards      qdd_c = (u - U^T a) / d.
 
@@ -50,7 +50,7 @@ def forward(model, work):
         else:
             for c in range(model.v_end[i] - 1, model.v_at[i] - 1, -1):
                 if model.drive[c] == -1:
-                    eliminate(work, i, c)
+                    eliminate(model, work, i, c)
         if p > 0:
             for j in range(21):
                 I[p, j] = I[p, j] + I[i, j]
@@ -74,7 +74,7 @@ def forward(model, work):
 
 
 @inline
-def eliminate(work, i, c):
+def eliminate(model, work, i, c):
     """Take column c out of the articulated inertia and force of body i; u goes to P, 1/d to T."""
     I, W = work.articulated, work.W
     B, U = work.B, work.U
@@ -96,7 +96,7 @@ def eliminate(work, i, c):
     u3 = i03 * b0 + i13 * b1 + i23 * b2 + i33 * b3 + i34 * b4 + i35 * b5
     u4 = i04 * b0 + i14 * b1 + i24 * b2 + i34 * b3 + i44 * b4 + i45 * b5
     u5 = i05 * b0 + i15 * b1 + i25 * b2 + i35 * b3 + i45 * b4 + i55 * b5
-    inverse = 1.0 / (b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3 + b4 * u4 + b5 * u5)
+    inverse = 1.0 / (b0 * u0 + b1 * u1 + b2 * u2 + b3 * u3 + b4 * u4 + b5 * u5 + model.armature[c])
     u = work.tau[c] + (b0 * w0 + b1 * w1 + b2 * w2 + b3 * w3 + b4 * w4 + b5 * w5)
     work.P[c] = u
     work.T[c, 0] = inverse

@@ -17,7 +17,7 @@ def inertias(model, work):
 
 @kernel
 def kinetic(model, work):
-    """1/2 sum Y^T M^ Y, and what modes add."""
+    """1/2 sum Y^T M^ Y, and what modes and rotors add."""
     Y = work.Y
     total = 0.0
     for i in range(1, model.n):
@@ -28,6 +28,8 @@ def kinetic(model, work):
         if model.modal[i] >= 0:
             call_seldom(model.seldom[ENERGY], ENERGY, model, work, i)
             total = total + work.own[model.v_at[i]]
+    for c in range(model.nv):
+        total = total + 0.5 * model.armature[c] * work.v[c] * work.v[c]
     return total
 
 

@@ -53,4 +53,4 @@ def inverse(model, work, out):
     """out = the generalised forces, beyond those of the model's own force elements, for the accelerations in work."""
     joint_forces(model, work)
     for c in range(model.nv):
-        out[c] = generalised_force(model, work, c) - work.tau[c]
+        out[c] = generalised_force(model, work, c) - work.tau[c] + model.armature[c] * work.acceleration[c]

@@ -12,6 +12,7 @@ R_i = M^_i Ydot_i - Q^_i + sum_c R_c (P1 eq. 28). The driving force of a joint i
 from __future__ import annotations
 
 from madi.dynamics.kinematics import to_ground
+from madi.joints.dispatch import parent_point
 from madi.kernel import inline, kernel
 from madi.spatial.algebra import inertia_times
 
@@ -67,10 +68,7 @@ def at_joint(model, work, i, R, out, at):
     x, y, z = work.r[i, 0], work.r[i, 1], work.r[i, 2]
     if model.reverse[i] != 0:  # the drawn child is the tree's parent
         sign = -1.0
-        p, d, A = model.parent[i], model.d, work.R
-        x = work.r[p, 0] + A[p, 0, 0] * d[i, 0] + A[p, 0, 1] * d[i, 1] + A[p, 0, 2] * d[i, 2]
-        y = work.r[p, 1] + A[p, 1, 0] * d[i, 0] + A[p, 1, 1] * d[i, 1] + A[p, 1, 2] * d[i, 2]
-        z = work.r[p, 2] + A[p, 2, 0] * d[i, 0] + A[p, 2, 1] * d[i, 1] + A[p, 2, 2] * d[i, 2]
+        x, y, z = parent_point(model, work, i, 0), parent_point(model, work, i, 1), parent_point(model, work, i, 2)
     f0, f1, f2 = sign * R[0], sign * R[1], sign * R[2]
     n0, n1, n2 = sign * R[3] - (y * f2 - z * f1), sign * R[4] - (z * f0 - x * f2), sign * R[5] - (x * f1 - y * f0)
     out[at], out[at + 1], out[at + 2] = to_ground(work, model.frame[i], f0, f1, f2)

@@ -7,6 +7,8 @@ Backwards over the tree (P1 eqs. 16, 17):
 The bracket W_i = L_i - K_i sum D_j has the recursion W_i = Q^_i - M^_i A_i + sum_c W_c with A_i = sum D_j, which spares
 one product of a composite inertia per body; L_i = W_i + K_i A_i where it is wanted.
 
+A rotor that turns with a joint's coordinate and nothing else (armature) adds to the diagonal of M.
+
 M has the sparsity of the tree: entries only between a column and its ancestors. Eliminated from the tips inwards
 (M = L^T D L) it does not fill in.
 """
@@ -111,6 +113,7 @@ def mass_matrix(model, work):
             M[c * nv + j] = mass_entry(model, work, c, x)
             M[j * nv + c] = M[c * nv + j]
             x = model.blade_parent[x]
+        M[c * nv + c] = M[c * nv + c] + model.armature[c]
 
 
 @kernel
@@ -129,6 +132,7 @@ def equations(model, work):
             while j >= 0:  # flexible bodies: j is a blade
                 M[c * nv + model.blade_column[j]] = mass_entry(model, work, c, j)
                 j = model.free_blade[j]
+            M[c * nv + c] = M[c * nv + c] + model.armature[c]
 
 
 @kernel

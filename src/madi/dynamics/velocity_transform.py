@@ -30,6 +30,7 @@ def equations(model, work):
         while j >= 0:
             M[c * nv + j] = 0.0
             j = model.column_parent[j]
+        M[c * nv + c] = model.armature[c]
     for i in range(1, model.n):
         if model.modal[i] >= 0:
             call_seldom(model.seldom[TRANSFORM], TRANSFORM, model, work, i)

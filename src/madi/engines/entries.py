@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from madi.constraints.dispatch import apply_multipliers, evaluate_rows, jacobian, pair_frames
+from madi.constraints.dispatch import apply_multipliers, evaluate_rows, jacobian, pair_frame, pair_frames
 from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
 from madi.dynamics.inverse import inverse
@@ -351,7 +351,7 @@ def pair_load(model, work, k, out, at):
     x, y, z = work.pair_o[1, 0], work.pair_o[1, 1], work.pair_o[1, 2]
     f0, f1, f2 = R[0], R[1], R[2]
     n0, n1, n2 = R[3] - (y * f2 - z * f1), R[4] - (z * f0 - x * f2), R[5] - (x * f1 - y * f0)
-    f = model.frame[model.pair_b[k]]
+    f = pair_frame(model, k)
     out[at], out[at + 1], out[at + 2] = to_ground(work, f, f0, f1, f2)
     out[at + 3], out[at + 4], out[at + 5] = to_ground(work, f, n0, n1, n2)
 
@@ -359,8 +359,8 @@ def pair_load(model, work, k, out, at):
 @kernel
 def loads(model, work, t, q, v, x, out):
     """x: accelerations, the number of joints asked for, their bodies (n + k: pair k of a loop), multipliers. out: force,
-    moment at the joint, for each joint, then, for every column of those joints, B^T R less what the model's own force
-    elements do there: the driving force."""
+    moment at the joint, for each joint, then, for every column of those joints, B^T R and what its rotor takes, less what
+    the model's own force elements do there: the driving force."""
     loads_at(model, work, t, q, v, x)
     nv = model.nv
     count = int(x[nv])
@@ -380,6 +380,7 @@ def loads(model, work, t, q, v, x, out):
                 + work.B[c, 4] * work.joint_a[4]
                 + work.B[c, 5] * work.joint_a[5]
                 - work.tau[c]
+                + model.armature[c] * work.acceleration[c]
             )
             driving += 1
         at_joint(model, work, i, work.joint_a, out, 6 * k)

@@ -16,14 +16,15 @@ class PlainEngine:
 
     name = "plain"
 
-    def __init__(self, layout: Layout, values: np.ndarray | None = None):
+    def __init__(self, layout: Layout, values: np.ndarray | None = None, dense: bool = False):
         self.layout, self.values = layout, values
         self.model = self.model_argument = layout.arrays
-        self.work = work_views(layout.ints, np.zeros(layout.work_size()))
+        self.work = work_views(layout.ints, np.zeros(layout.work_size(dense)), dense)
 
-    def make_dense(self) -> None:
-        """Scratch with room for null-space methods."""
-        self.work = work_views(self.layout.ints, np.zeros(self.layout.work_size(True)), True)
+    def for_run(self, dense: bool = False) -> PlainEngine:
+        """The same with scratch of its own: a run's options and memory are not an evaluation's. `dense`: with room for
+        null-space methods."""
+        return PlainEngine(self.layout, self.values, dense)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""

@@ -14,7 +14,7 @@ def apply(model, work, e):
     i, s, k = model.force_a[e], model.force_at[e], model.force_signal[e]
     f0, f1, f2 = work.signal[k], work.signal[k + 1], work.signal[k + 2]
     add_force_at(model, work, i, s, f0, f1, f2, False)
-    _, _, _, u, v, w = point_state(model, work, i, s, False)
+    _, _, _, u, v, w = point_state(model, work, i, s, False, 0)
     work.force[e, 0] = sqrt(f0 * f0 + f1 * f1 + f2 * f2)
     work.force[e, 1] = 0.0
     work.force[e, 2] = f0 * u + f1 * v + f2 * w

@@ -14,9 +14,9 @@ import numpy as np
 
 from madi.dynamics.kinematics import from_ground
 from madi.forces.frames import add_torque, axis, spin
-from madi.forces.kind import ForceKind, add_force, point_state
+from madi.forces.kind import ForceKind, add_force, point_state, seen_from
 from madi.forces.line import account
-from madi.kernel import atan2, kernel, sqrt, where
+from madi.kernel import apart, atan2, kernel, sqrt, where
 from madi.spatial.rotation import frame_with_z, rate_factor
 
 KIND = ForceKind(
@@ -57,9 +57,9 @@ def apply(model, work, e):
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p = model.parameter
     k, c = s + 24, s + 30
-    common = model.frame[a] == model.frame[b]
-    ax, ay, az, au, av, aw = point_state(model, work, a, s, common)
-    bx, by, bz, bu, bv, bw = point_state(model, work, b, s + 3, common)
+    common, o = model.frame[a] == model.frame[b], seen_from(model, a, b)
+    ax, ay, az, au, av, aw = point_state(model, work, a, s, common, o)
+    bx, by, bz, bu, bv, bw = point_state(model, work, b, s + 3, common, o)
     d0, d1, d2 = bx - ax, by - ay, bz - az
     o0, o1, o2 = spin(model, work, a, common)
     w0, w1, w2 = spin(model, work, b, common)
@@ -86,8 +86,8 @@ def apply(model, work, e):
     # to the axes both bodies share
     fx, fy, fz = f0 * x0 + f1 * y0 + f2 * z0, f0 * x1 + f1 * y1 + f2 * z1, f0 * x2 + f1 * y2 + f2 * z2
     nx, ny, nz = n0 * i0 + n1 * j0 + n2 * k0, n0 * i1 + n1 * j1 + n2 * k1, n0 * i2 + n1 * j2 + n2 * k2
-    push_at(model, work, b, bx, by, bz, fx, fy, fz, common)
-    push_at(model, work, a, bx, by, bz, -fx, -fy, -fz, common)
+    push_at(model, work, b, bx, by, bz, fx, fy, fz, common, o)
+    push_at(model, work, a, bx, by, bz, -fx, -fy, -fz, common, o)
     add_torque(model, work, b, nx, ny, nz, common)
     add_torque(model, work, a, -nx, -ny, -nz, common)
     potential = 0.5 * (p[k] * e0 * e0 + p[k + 1] * e1 * e1 + p[k + 2] * e2 * e2)
@@ -99,12 +99,12 @@ def apply(model, work, e):
 
 
 @kernel
-def push_at(model, work, i, x, y, z, f0, f1, f2, common):
-    """A force on body i at a place given in the reference frame (common) or the ground."""
+def push_at(model, work, i, x, y, z, f0, f1, f2, common, o):
+    """A force on body i at a place given as `point_state` does."""
     if i > 0:
         if not common:
-            f = model.frame[i]
-            x, y, z = x - work.frame_r[f, 0], y - work.frame_r[f, 1], z - work.frame_r[f, 2]
+            f, O = model.frame[i], work.frame_r
+            x, y, z = x - apart(O[f, 0], O[o, 0]), y - apart(O[f, 1], O[o, 1]), z - apart(O[f, 2], O[o, 2])
             x, y, z = from_ground(work, f, x, y, z)
             f0, f1, f2 = from_ground(work, f, f0, f1, f2)
         add_force(work, i, x, y, z, f0, f1, f2)

@@ -50,7 +50,7 @@ def touch(model, work, e):
     p, k = model.parameter, work.contact
     road = s + ROAD
     radius, stiffness, damping = p[s + RADIUS], p[s + STIFFNESS], p[s + DAMPING]
-    x, y, z, u0, u1, u2 = point_state(model, work, i, s, False)
+    x, y, z, u0, u1, u2 = point_state(model, work, i, s, False, 0)
     along, left, up = way(p, road, x, y, z)
     forward, _, rise = way(p, road, u0, u1, u2)
     h, slope = felt(p, road, along, left, radius, int(p[s + PLACES]))

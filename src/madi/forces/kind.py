@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from madi.dynamics.kinematics import from_ground, point, point_velocity, to_ground
-from madi.kernel import kernel
+from madi.kernel import apart, inline, kernel
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,24 @@ class ForceKind:
     positive: tuple[str, ...] = ()  # parameters that must be > 0
 
 
+@inline
+def seen_from(model, a, b):
+    """The reference frame from whose origin an element between bodies a and b measures places: near both of them."""
+    return model.frame[a if a > 0 else b]
+
+
 @kernel
-def point_state(model, work, i, s, common):
-    """Position and velocity of the point parameter[s:s+3] of body i, in the reference frame (common) or the ground."""
+def point_state(model, work, i, s, common, o):
+    """Position and velocity of the point parameter[s:s+3] of body i: in the reference frame both ends share (common), or
+    in ground axes, from the origin of reference frame o (0: the ground's own)."""
     p = model.parameter
     x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
     u, v, w = point_velocity(work, i, x, y, z)
     if not common:
         f = model.frame[i]
         x, y, z = to_ground(work, f, x, y, z)
-        x, y, z = x + work.frame_r[f, 0], y + work.frame_r[f, 1], z + work.frame_r[f, 2]
+        O = work.frame_r
+        x, y, z = x + apart(O[f, 0], O[o, 0]), y + apart(O[f, 1], O[o, 1]), z + apart(O[f, 2], O[o, 2])
         u, v, w = to_ground(work, f, u, v, w)
     return x, y, z, u, v, w
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from madi.forces.kind import add_force_at, point_state
+from madi.forces.kind import add_force_at, point_state, seen_from
 from madi.kernel import kernel, sqrt, where
 
 TINY = 1e-200  # squared length below which there is no direction
@@ -14,9 +14,9 @@ def line(model, work, a, b, s):
 
     In the tree's own axes if both bodies are in one tree, else in the ground's. At zero length the direction is zero.
     """
-    common = model.frame[a] == model.frame[b]
-    x, y, z, u, v, w = point_state(model, work, a, s, common)
-    x1, y1, z1, u1, v1, w1 = point_state(model, work, b, s + 3, common)
+    common, o = model.frame[a] == model.frame[b], seen_from(model, a, b)
+    x, y, z, u, v, w = point_state(model, work, a, s, common, o)
+    x1, y1, z1, u1, v1, w1 = point_state(model, work, b, s + 3, common, o)
     x, y, z = x1 - x, y1 - y, z1 - z
     u, v, w = u1 - u, v1 - v, w1 - w
     square = x * x + y * y + z * z

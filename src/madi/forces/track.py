@@ -39,8 +39,8 @@ def apply(model, work, e):
     p = model.parameter
     road = s + 14
     u0, u1, u2 = p[road + 3], p[road + 4], p[road + 5]
-    x, y, z, vx, vy, vz = point_state(model, work, a, s, False)
-    x1, y1, z1, wx, wy, wz = point_state(model, work, b, s + 3, False)
+    x, y, z, vx, vy, vz = point_state(model, work, a, s, False, 0)
+    x1, y1, z1, wx, wy, wz = point_state(model, work, b, s + 3, False, 0)
     x, y, z = x - p[s + 6] * u0, y - p[s + 6] * u1, z - p[s + 6] * u2
     x1, y1, z1 = x1 - p[s + 7] * u0, y1 - p[s + 7] * u1, z1 - p[s + 7] * u2
     d0, d1, d2 = x1 - x, y1 - y, z1 - z

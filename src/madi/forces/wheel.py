@@ -53,7 +53,7 @@ def apply(model, work, e):
     """Push the wheel up."""
     i, s = model.force_a[e], model.force_at[e]
     p = model.parameter
-    x, y, z, u, v, w = point_state(model, work, i, s, False)
+    x, y, z, u, v, w = point_state(model, work, i, s, False, 0)
     along, left, up = way(p, s + 7, x, y, z)
     forward, _, rise = way(p, s + 7, u, v, w)
     h, slope = felt(p, s + 7, along, left, p[s + 3], int(p[s + 6]))

@@ -16,7 +16,7 @@ drawn direction they need no sign, because `topology` turns their z axis around.
 from __future__ import annotations
 
 from madi.joints import cylindrical, fixed, free, modal, planar, prismatic, revolute, screw, spherical, universal
-from madi.kernel import PLACE, call_seldom, inline, kernel, seldom, sincos
+from madi.kernel import PLACE, apart, call_seldom, inline, kernel, seldom, sincos
 from madi.spatial.rotation import (
     quaternion_exp,
     quaternion_log,
@@ -157,6 +157,8 @@ def place_axis_joint(model, work, i, q):
         R[i, j, 1] = c * y - s * x
         R[i, j, 2] = z
         r[i, j] = r[parent, j] + p0 * d0 + p1 * d1 + p2 * d2 + slide * z
+    if parent == 0:
+        see_from_frame(model, work, i)
     z0, z1, z2 = R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]
     x0, x1, x2 = r[i, 0], r[i, 1], r[i, 2]
     B[l, 0] = turn_rate * (x1 * z2 - x2 * z1) + slide_rate * z0
@@ -165,6 +167,32 @@ def place_axis_joint(model, work, i, q):
     B[l, 3] = turn_rate * z0
     B[l, 4] = turn_rate * z1
     B[l, 5] = turn_rate * z2
+
+
+@inline
+def see_from_frame(model, work, i):
+    """A body on the ground, placed in ground coordinates: its frame's origin is put there, or r is taken from where it is.
+
+    So inertias are about a point near the tree, wherever it stands and however far it has gone: about a far one their
+    digits would go into the distance. The frame does not move: at each instant it is another one, at rest.
+    """
+    f, r, o = model.frame[i], work.r, work.frame_r
+    for j in range(3):
+        if model.carries[i] == 1:
+            o[f, j] = r[i, j]
+            r[i, j] = 0.0
+            for k in range(3):
+                work.frame_R[f, j, k] = 1.0 if j == k else 0.0
+        else:
+            r[i, j] = apart(r[i, j], o[f, j])
+
+
+@kernel
+def parent_point(model, work, i, j):
+    """Coordinate j, in the reference frame, of where joint i sits on the tree's parent."""
+    p, d, R = model.parent[i], model.d, work.R
+    x = work.r[p, j] + R[p, j, 0] * d[i, 0] + R[p, j, 1] * d[i, 1] + R[p, j, 2] * d[i, 2]
+    return apart(x, work.frame_r[model.frame[i], j]) if p == 0 else x
 
 
 @kernel
@@ -207,6 +235,10 @@ def place_joint(model, work, i, q):
     S, code, l = work.joint_S, model.code[i], model.v_at[i]
     local_pose(code, q, model.q_at[i], work.joint_R, work.joint_p)
     compose(model, work, i)
+    if model.parent[i] == 0:
+        see_from_frame(model, work, i)
+        for j in range(3):
+            work.joint_o[j] = apart(work.joint_o[j], work.frame_r[model.frame[i], j])
     local_subspace(code, q, model.q_at[i], work.joint_R, work.joint_p, S)
     for c in range(model.v_end[i] - l):
         put_column(model, work, i, l + c, S[c, 0], S[c, 1], S[c, 2], S[c, 3], S[c, 4], S[c, 5])
@@ -263,13 +295,10 @@ def place_modal(model, work, i):
     compose(model, work, i)
     outward = model.modal[i] < 0
     sign = 1.0 if outward else -1.0
-    body, point = (model.parent[i], i) if outward else (i, model.parent[i])
+    body = model.parent[i] if outward else i
     R, r, o = work.R, work.r, work.joint_o
     for j in range(3):  # the point, as it is displaced
-        o[j] = r[i, j]
-        if not outward:
-            d = model.d
-            o[j] = r[point, j] + R[point, j, 0] * d[i, 0] + R[point, j, 1] * d[i, 1] + R[point, j, 2] * d[i, 2]
+        o[j] = r[i, j] if outward else parent_point(model, work, i, j)
     turn = max(min(model.turn[i], 2), 0)
     z0, z1, z2 = R[body, 0, turn], R[body, 1, turn], R[body, 2, turn]
     g0, g1, g2 = o[1] * z2 - o[2] * z1, o[2] * z0 - o[0] * z2, o[0] * z1 - o[1] * z0
@@ -307,16 +336,11 @@ def put_bias(model, work, i):
     b = work.joint_b
     sign = -1.0 if model.reverse[i] == 1 else 1.0
     a, o = work.joint_a, work.joint_o
-    parent, d = model.parent[i], model.d
     for j in range(3):
         x, y, z = joint_frame_axes(model, work, i, j)
         a[j] = sign * (x * b[0] + y * b[1] + z * b[2])
         a[3 + j] = sign * (x * b[3] + y * b[4] + z * b[5])
-        if model.reverse[i] == 1:
-            o[j] = work.r[i, j]
-        else:
-            p0, p1, p2 = work.R[parent, j, 0], work.R[parent, j, 1], work.R[parent, j, 2]
-            o[j] = work.r[parent, j] + p0 * d[i, 0] + p1 * d[i, 1] + p2 * d[i, 2]
+        o[j] = work.r[i, j] if model.reverse[i] == 1 else parent_point(model, work, i, j)
     return (
         a[0] + (o[1] * a[5] - o[2] * a[4]),
         a[1] + (o[2] * a[3] - o[0] * a[5]),

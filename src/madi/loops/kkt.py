@@ -51,6 +51,8 @@ def coefficients(model, work):
             work.mass[k] = dot6(work.B, model.m_column[k], work.U, model.m_row[k])
         else:
             work.mass[k] = mass_entry(model, work, model.m_row[k], model.m_blade[k])
+        if model.m_row[k] == model.m_column[k]:
+            work.mass[k] = work.mass[k] + model.armature[model.m_row[k]]
     for r in range(model.nr):
         for j in range(model.row_first[r], model.row_first[r + 1]):
             work.jacobian[j] = jacobian_entry(model, work, r, j)

@@ -169,6 +169,7 @@ def _joints(model: Model) -> Iterator[Finding]:
                 yield Finding(
                     where, f"{what}={given!r} is not {count} finite number(s)", f"A {joint.kind} joint takes {count}"
                 )
+        yield from _rotor(joint, where)
         at = kind.quaternion
         if at is not None and joint.q0 is not None:
             q0 = numbers(joint.q0, kind.nq)
@@ -177,6 +178,16 @@ def _joints(model: Model) -> Iterator[Finding]:
     for pair, joints in pairs.items():
         if len(joints) > 1 and not pair & flexible_names(model):
             yield from _contradiction(sorted(pair), joints)
+
+
+def _rotor(joint: Joint, where: str) -> Iterator[Finding]:
+    """The armature: one number, or one for each coordinate that has an axis of its own."""
+    kind, given = KINDS[joint.kind], numbers(joint.armature)
+    count = 1 if kind.quaternion is not None else kind.nv
+    if given is None or given.shape not in ((), (count,)) or np.any(given < 0):
+        yield Finding(
+            where, f"armature={joint.armature!r} is not {count} finite number(s) >= 0", "Give kg m^2, or kg on a slide"
+        )
 
 
 def _unknown(where: str, names: list[Any], known: set[str]) -> Iterator[Finding]:
@@ -439,6 +450,10 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
                 f"joint {joint.name!r}", "it closes a loop and has no coordinate that could start at q0 or v0",
                 "Give another joint of the loop its start, or have another one cut",
             )  # fmt: skip
+        if np.any(np.asarray(joint.armature, dtype=float)):
+            yield Finding(
+                f"joint {joint.name!r}", "it has an armature, closes a loop and was cut: no coordinate carries it", another
+            )
     kept = [joint.name for joint in tree.cuts if joint.cut is False]
     if kept:
         names = ", ".join(repr(joint.name) for joint in model.joints if joint.cut is False)
@@ -540,7 +555,7 @@ def _massless(model: Model, tree: SpanningTree) -> Iterator[Finding]:
         heavy[edge.parent] = heavy[edge.parent] or heavy[edge.body]
     locked = {drive.coordinate for drive in model.drives}
     for edge in tree.edges:
-        moves = KINDS[edge.joint.kind].nv > 0 and edge.joint.name not in locked
+        moves = KINDS[edge.joint.kind].nv > 0 and edge.joint.name not in locked and not np.any(edge.joint.armature)
         if moves and not heavy[edge.body]:
             yield Finding(
                 f"body {edge.body!r}",

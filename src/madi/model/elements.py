@@ -86,6 +86,7 @@ class Joint:
     q0: Any = None
     v0: Any = None
     cut: bool | None = None  # True: it must close a loop; False: it must not
+    armature: Any = 0.0  # rotor inertia of each coordinate, or one number for all
     station: Any = None  # of a modal joint: the point of the flexible body it leads to
 
     def __repr__(self) -> str:

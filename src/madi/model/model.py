@@ -29,6 +29,8 @@ class Model:
 
     All points and axes are global, in the *reference pose*, the one in which the bodies are drawn and every joint
     coordinate is zero. SI units, radians. Nothing is checked while drawing; `build()` reports every defect at once.
+    `armature` of a joint is the inertia of what turns (or slides) with its coordinate and with nothing else: a motor's rotor
+    times the square of its gear ratio, kg m² (kg on a slide).
 
     >>> import madi
     >>> m = madi.Model("pendulum")
@@ -170,39 +172,52 @@ class Model:
         return joint
 
     def revolute(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float | None = None,
-                 v0: float | None = None, cut: bool | None = None) -> Joint:  # fmt: skip
+                 v0: float | None = None, cut: bool | None = None,
+                 armature: float = 0.0) -> Joint:  # fmt: skip
         """The child turns about `axis` through `at`. Coordinate: the angle, right-handed about the axis."""
-        return self._joint("revolute", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
+        return self._joint("revolute", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut, armature=armature)
 
     def prismatic(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float | None = None,
-                  v0: float | None = None, cut: bool | None = None) -> Joint:  # fmt: skip
+                  v0: float | None = None, cut: bool | None = None,
+                  armature: float = 0.0) -> Joint:  # fmt: skip
         """The child slides along `axis` (the papers' translational joint)."""
-        return self._joint("prismatic", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
+        return self._joint("prismatic", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut, armature=armature)
 
     def screw(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, pitch: float,
-              q0: float | None = None, v0: float | None = None, cut: bool | None = None) -> Joint:  # fmt: skip
+              q0: float | None = None, v0: float | None = None, cut: bool | None = None,
+              armature: float = 0.0) -> Joint:  # fmt: skip
         """The child turns about `axis` and advances by `pitch` metres per full turn. Coordinate: the angle."""
-        return self._joint("screw", name, parent, child, at=at, axes=(axis,), pitch=pitch, q0=q0, v0=v0, cut=cut)
+        return self._joint(
+            "screw", name, parent, child, at=at, axes=(axis,), pitch=pitch, q0=q0, v0=v0, cut=cut, armature=armature
+        )
 
     def cylindrical(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: Vector = None,
-                    v0: Vector = None, cut: bool | None = None) -> Joint:  # fmt: skip
+                    v0: Vector = None, cut: bool | None = None,
+                    armature: Vector = 0.0) -> Joint:  # fmt: skip
         """The child slides along `axis` and turns about it. Coordinates: z, angle."""
-        return self._joint("cylindrical", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut)
+        return self._joint("cylindrical", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut, armature=armature)
 
     def universal(self, name: str, parent: Any, child: Any, at: Vector, axes: tuple[Vector, Vector], q0: Vector = None,
-                  v0: Vector = None, cut: bool | None = None) -> Joint:  # fmt: skip
+                  v0: Vector = None, cut: bool | None = None,
+                  armature: Vector = 0.0) -> Joint:  # fmt: skip
         """Two perpendicular axes through `at`: the first fixed to the parent, the second to the child."""
-        return self._joint("universal", name, parent, child, at=at, axes=tuple(axes), q0=q0, v0=v0, cut=cut)
+        return self._joint(
+            "universal", name, parent, child, at=at, axes=tuple(axes), q0=q0, v0=v0, cut=cut, armature=armature
+        )
 
     def spherical(self, name: str, parent: Any, child: Any, at: Vector, q0: Vector = None, v0: Vector = None,
-                  cut: bool | None = None) -> Joint:  # fmt: skip
+                  cut: bool | None = None,
+                  armature: float = 0.0) -> Joint:  # fmt: skip
         """The child turns freely about `at`. Coordinates: unit quaternion; speeds: angular velocity in child axes."""
-        return self._joint("spherical", name, parent, child, at=at, q0=q0, v0=v0, cut=cut)
+        return self._joint("spherical", name, parent, child, at=at, q0=q0, v0=v0, cut=cut, armature=armature)
 
     def planar(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, x_axis: Vector = None,
-               q0: Vector = None, v0: Vector = None, cut: bool | None = None) -> Joint:  # fmt: skip
+               q0: Vector = None, v0: Vector = None, cut: bool | None = None,
+               armature: Vector = 0.0) -> Joint:  # fmt: skip
         """The child slides in the plane normal to `axis` and turns about it. Coordinates: x, y, angle."""
-        return self._joint("planar", name, parent, child, at=at, axes=(axis,), x_axis=x_axis, q0=q0, v0=v0, cut=cut)
+        return self._joint(
+            "planar", name, parent, child, at=at, axes=(axis,), x_axis=x_axis, q0=q0, v0=v0, cut=cut, armature=armature
+        )
 
     def fixed(self, name: str, parent: Any, child: Any, at: Vector = None, cut: bool | None = None) -> Joint:
         """The child does not move on its parent. `at` (default: the child's position) is where its load is reported."""

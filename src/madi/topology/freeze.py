@@ -72,7 +72,7 @@ class Frozen:
     body_r: np.ndarray
     frames: list[Frame]  # internal frames in the reference pose, ground first
     signals: Signals
-    base_of_frame: list[str]
+    riding: list[str]  # bodies that carry a reference frame with their own axes
     rows: list[Row]  # the scalar constraints
     given_q: np.ndarray  # which coordinates and speeds the user gave a start
     given_v: np.ndarray
@@ -100,7 +100,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     frames = [Frame(np.eye(3), np.zeros(3))]
     ints: dict[str, np.ndarray] = {
         name: np.zeros(n, dtype=np.int64)
-        for name in ["parent", "code", "reverse", "q_at", "v_at", "v_end", "last", "frame", "axisymmetric"]
+        for name in ["parent", "code", "reverse", "q_at", "v_at", "v_end", "last", "frame", "carries", "axisymmetric"]
     }
     modal = Modal(n)
     reals: dict[str, np.ndarray] = {
@@ -114,8 +114,10 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     speed_units: list[str] = []
     q0: list[float] = []
     v0: list[float] = []
-    bases = ["ground"]
+    armature: list[float] = []
     riding = _bases(model, tree) if frame == "base" else set()
+    group = _tied_trees(model, tree)
+    frame_of: dict[str, int] = {}  # reference frames of trees, by group
     given_q: list[bool] = []
     given_v: list[bool] = []
     for i, edge in enumerate(tree.edges, start=1):
@@ -124,11 +126,13 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         here = joint_frame(joint, drawn[body_name(joint.child)], edge.reverse)
         frames.append(here)
         base = edge.body in riding
-        if base:
-            bases.append(edge.body)
         ints["parent"][i], ints["code"][i] = parent, BASE if base else kind.code
         ints["reverse"][i] = 0 if not edge.reverse else 1 if kind.code > SCREW else 2
-        ints["frame"][i] = len(bases) - 1 if base else ints["frame"][parent]
+        if parent == 0:
+            ints["carries"][i] = int(not base and group[edge.body] not in frame_of)
+            ints["frame"][i] = frame_of.setdefault(group[edge.body], len(frame_of) + 1)
+        else:
+            ints["frame"][i] = ints["frame"][parent]
         ints["q_at"][i], ints["v_at"][i] = len(coordinates), len(speeds)
         coordinates += joint_coordinates(joint)
         speeds += joint_speeds(joint)
@@ -142,6 +146,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
                 speeds += names
                 units += owner.flexible.field.units
                 speed_units += [f"{unit}/s" for unit in owner.flexible.field.units]
+                armature += [0.0] * len(names)
                 for values, flags, given in ((q0, given_q, owner.q0), (v0, given_v, owner.v0)):
                     values += modal_start(owner, given)
                     flags += [True] * len(names)  # straight unless told: loops are closed by joints, if they can be
@@ -155,6 +160,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         body_R[i - 1], body_r[i - 1] = here.R.T @ R, here.point(body.position)
         q0 += list(_initial(joint.q0, kind.nq, kind.quaternion))
         v0 += list(_initial(joint.v0, kind.nv, None))
+        armature += np.broadcast_to(np.asarray(joint.armature, dtype=float), kind.nv).tolist()
         given_q += [joint.q0 is not None] * kind.nq
         given_v += [joint.v0 is not None] * kind.nv
     _put_last(ints)
@@ -169,7 +175,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     start_v = np.where(columns["drive"] == -2, 0.0, np.array(v0, dtype=float))  # what is locked does not move
     forces, parameters = _forces(model, number, frames, reals, (coordinates, speeds), signals, start_q, start_v)
     sizes = {
-        "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(bases), "ne": len(model.forces),
+        "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(frame_of) + 1, "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
         "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"), **modal.sizes(),
     }  # fmt: skip
@@ -181,31 +187,44 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
             "row_value": [(*value, 0.0) for value in loops.values],
             "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
             "callback": [[c.address, first, count] for c, first, count in signals.callbacks],
-            "gravity": model.gravity, "parameter": parameters,
+            "gravity": model.gravity, "parameter": parameters, "armature": armature,
         },
     )  # fmt: skip
     return Frozen(
         layout, [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges], coordinates, speeds, units,
-        speed_units, start_q, start_v, body_R, body_r, frames, signals, bases, loops.rows,
+        speed_units, start_q, start_v, body_R, body_r, frames, signals, sorted(riding), loops.rows,
         np.array(given_q, dtype=bool), np.array(given_v, dtype=bool),
     )  # fmt: skip
 
 
-def _bases(model: Model, tree: SpanningTree) -> set[str]:
-    """Bodies that carry a reference frame of their own: on a free joint to the ground, and no loop leaves their tree."""
+def _roots_tied(model: Model, tree: SpanningTree) -> tuple[dict[str, str], list[set[str]]]:
+    """The body on the ground that each body hangs on; and which of those (or the ground) each loop or constraint ties."""
     root: dict[str, str] = {"ground": "ground"}
-    free = set()
     for edge in tree.edges:
         root[edge.body] = edge.body if edge.parent == "ground" else root[edge.parent]
-        if edge.parent == "ground" and edge.joint.kind == "free" and not edge.reverse:
-            free.add(edge.body)
     closing = [(joint.parent, joint.child) for joint in tree.cuts if KINDS[joint.kind].cut]
     closing += [(c.a, c.b) for c in model.constraints if c.kind != "coupler"]
-    for ends in closing:
-        roots = {root[body_name(end)] for end in ends}
+    return root, [{root[body_name(end)] for end in ends} for ends in closing]
+
+
+def _bases(model: Model, tree: SpanningTree) -> set[str]:
+    """Bodies whose axes their tree's reference frame has: on a free joint to the ground, and no loop leaves their tree."""
+    free = {e.body for e in tree.edges if e.parent == "ground" and e.joint.kind == "free" and not e.reverse}
+    for roots in _roots_tied(model, tree)[1]:
         if len(roots) > 1:
             free -= roots
     return free
+
+
+def _tied_trees(model: Model, tree: SpanningTree) -> dict[str, str]:
+    """Of each body on the ground, the first whose reference frame it shares: loops tie their trees together."""
+    root, ties = _roots_tied(model, tree)
+    group = {body: body for body in root.values() if body != "ground"}
+    for roots in ties:
+        together = {group[body] for body in roots - {"ground"}}
+        first = next((body for body in group if body in together), "")
+        group |= {body: first for body, old in group.items() if old in together}
+    return group
 
 
 def _initial(given: Any, count: int, quaternion: int | None) -> np.ndarray:

@@ -44,7 +44,8 @@ INTS: list[tuple[Any, ...]] = [
     ("v_at", "n"),  # first column
     ("v_end", "n"),  # one past the last column
     ("last", "n"),  # last body of the subtree
-    ("frame", "n"),  # reference frame: 0 ground, k >= 1 riding on a base body
+    ("frame", "n"),  # reference frame: 0 the ground itself, k >= 1 of a tree (or of trees that loops tie together)
+    ("carries", "n"),  # 1: on the ground, and where it is now is the origin of its reference frame, in the ground's axes
     ("axisymmetric", "n"),  # 1: inertia does not depend on the turn about the frame's z axis
     ("modes", "n"),  # how many modes the body (or the body it is a point of) has, where its joint is modal
     ("modal", "n"),  # its place among flexible bodies, -1 if it is none
@@ -110,6 +111,7 @@ REALS: list[tuple[Any, ...]] = [
     ("mass", "n"),
     ("com", "n", 3),  # in the body's internal frame
     ("J", "n", 6),  # about the centre of mass: xx xy xz yy yz zz
+    ("armature", "nv"),  # rotor inertia that turns (or slides) with the column
     ("shape", "ng"),  # of modes
     ("gravity", "3"),
     ("parameter", "np"),  # of the force elements
@@ -154,7 +156,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("own_mass", "nz"),  # of the body alone
     ("bow", "nw"),  # G_rc: how shortening function r grows with mode c
     ("M", "nv*nv"),  # by rows
-    ("frame_R", "nf", 3, 3),  # reference frames in the ground
+    ("frame_R", "nf", 3, 3),  # reference frames in the ground: axes, origins
     ("frame_r", "nf", 3),
     ("force", "ne", 4),  # of every force element: value, potential energy, power delivered, power dissipated
     ("signal", "ns"),
