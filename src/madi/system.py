@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.dynamics import recursive
-from madi.engines.entries import ENTRIES, FORMULATIONS
-from madi.errors import Finding, InputError, ModelError, RunError, TraceError
+from madi.dynamics import articulated, recursive
+from madi.dynamics.kinematics import positions, velocities
+from madi.engines.entries import ENTRIES, FORMULATIONS, take_motion
+from madi.errors import Finding, InputError, MadiWarning, ModelError, RunError, TraceError
 from madi.joints import KINDS
 from madi.model.check import check
 from madi.model.elements import body_name
@@ -54,6 +56,8 @@ class System:
         self.frozen = freeze(self.lowered, self.spanning_tree, frame)
         if self.frozen.signals.findings:
             raise ModelError(model.name, self.frozen.signals.findings)
+        for text in self.frozen.signals.remarks:
+            warnings.warn(MadiWarning(text), stacklevel=4)
         self.layout = self.frozen.layout
         self.active_rows = np.zeros(0, dtype=bool)
         self.parameters: Parameters | None = None  # numbers that may change from run to run (see `adjustable`)
@@ -114,10 +118,13 @@ class System:
 
     def _refuse_singular_mass(self) -> None:
         """A freedom without inertia, at the start, has no acceleration: a point mass turning about itself, say."""
-        engine, model = self.engine("plain"), self.layout.arrays
-        engine.evaluate("articulated", 0.0, self.q0, np.zeros(self.nv), np.zeros(self.nv), self.nv)
-        work = engine.work
+        work, model, rest = self.engine("plain").work, self.layout.arrays, np.zeros(self.nv)
         with np.errstate(all="ignore"):
+            take_motion(model, work, 0.0, self.q0, rest)  # without forces: users' functions are not called for this
+            positions(model, work, work.q)
+            velocities(model, work, work.q, rest)
+            work.Q[:], work.tau[:] = 0.0, 0.0
+            articulated.forward(model, work)
             left = 1.0 / work.T[: self.nv, 0]  # inertia of a column with all others free, against all others held
             recursive.mass_matrix(model, work)
             held = np.diag(work.M.reshape(self.nv, self.nv))

@@ -26,7 +26,7 @@ from madi.signals.tape import drive_signals, force_signals
 
 
 @kernel
-def take_state(model, work, t, q, v):
+def take_motion(model, work, t, q, v):
     """work.q, work.v: the state, driven coordinates, rates and accelerations as prescribed at time t."""
     for j in range(model.nq):
         work.q[j] = q[j]
@@ -42,6 +42,12 @@ def take_state(model, work, t, q, v):
             work.q[model.column_q[c]] = work.signal[s]
             work.v[c] = work.signal[s + 1]
             work.acceleration[c] = work.signal[s + 2]
+
+
+@kernel
+def take_state(model, work, t, q, v):
+    """The same, and the signals forces are made of."""
+    take_motion(model, work, t, q, v)
     force_signals(model, work, t, work.q, work.v)
 
 
@@ -160,7 +166,7 @@ def close_null_space(model, work, t, q, v, x, out):
 @kernel
 def constraints(model, work, t, q, v, x, out):
     """Of all rows Phi, Phi', gamma at the state as given; then the joint-space Jacobian Phi_q, full, row by row."""
-    take_state(model, work, t, q, v)
+    take_motion(model, work, t, q, v)
     for j in range(model.nq):
         work.q[j] = q[j]
     for c in range(model.nv):

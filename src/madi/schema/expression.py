@@ -223,6 +223,8 @@ def run(program: Program, values: Mapping[str, Any], tables: Mapping[str, Any], 
 class Expression:
     """A function of time (and, bound to a system's names, of its state) written as text."""
 
+    traced_safely = True
+
     def __init__(
         self, text: str, program: Program, values: Mapping[str, Any], tables: Mapping[str, Any], variable: str = "t"
     ):
@@ -264,6 +266,8 @@ class Expression:
 class Functions:
     """What a force takes from a file: as many expressions as it has components; `bind` gives f(t, q, v)."""
 
+    traced_safely = True
+
     def __init__(self, parts: Sequence[Expression | float], single: bool = False):
         self.parts, self.single = list(parts), single
 
@@ -296,4 +300,5 @@ class Functions:
             found = [part.at(t, state) if isinstance(part, Expression) else part for part in self.parts]
             return found[0] if self.single else found
 
+        function.traced_safely = True  # type: ignore[attr-defined]
         return function

@@ -28,13 +28,17 @@ def function_text(value: Any, outputs: int, coordinates: Sequence[str], speeds: 
     """One number or text for each component of a force or drive."""
     if isinstance(value, Functions) and all(_plain(part) for part in value.parts):
         return [part.text if isinstance(part, Expression) else part for part in value.parts]
-    from madi.signals.trace import arguments, trace
+    import numpy as np
+
+    from madi.signals.proof import proven_trace
+    from madi.signals.trace import arguments
 
     bound = value.bind(coordinates, speeds) if hasattr(value, "bind") else value
     try:
         import casadi as ca
 
-        expression, inputs = trace(bound, arguments(bound), len(coordinates), len(speeds))
+        state = np.zeros(len(coordinates)), np.zeros(len(speeds))
+        expression, inputs = proven_trace(bound, arguments(bound), *state, (coordinates, speeds))
     except Exception as error:  # whatever the user's function does with symbols
         raise InputError(
             f"{what}: its function cannot be written as an expression ({type(error).__name__}: {error}). Use arithmetic, "

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import math
-import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from madi import kernel
-from madi.errors import Finding, InputError
+from madi.errors import Finding, InputError, TraceError
 from madi.signals.callback import Callback
+from madi.signals.proof import Isolated, Untraceable, call, proven_trace, stays_in_python
+from madi.signals.state import named, places_of
 from madi.signals.tape import OPS
 
 
@@ -24,6 +23,7 @@ class Signals:
     ops: list[tuple[int, int, int, float]] = field(default_factory=list)
     callbacks: list[tuple[Callback, int, int]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)  # functions that cannot be used
+    remarks: list[str] = field(default_factory=list)  # functions that stay in Python
     count: int = 0
 
     def reserve(self, n: int) -> int:
@@ -67,48 +67,11 @@ def arguments(function: Callable[..., Any]) -> int:
     return {0: 1, 1: 1, 3: 3}.get(len(needed), -1)
 
 
-def call(function: Callable[..., Any], count: int, t: Any, q: Any, v: Any) -> Any:
-    """Call f(t) or f(t, q, v)."""
-    return function(t, q, v) if count == 3 else function(t)
-
-
-_MATH = {id(getattr(math, name)): getattr(kernel, name) for name in [*kernel.UNARY, "atan2", "copysign"]}
-
-
-class _Math:
-    """Stands in for the math module while a user's function is traced."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(kernel, name) if name in kernel.UNARY or name in ("atan2", "copysign") else getattr(math, name)
-
-
-def traceable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function with `math` replaced by functions that also take symbols."""
-    if not isinstance(function, types.FunctionType):
-        return function
-
-    def swap(value: Any) -> Any:
-        return _Math() if value is math else _MATH.get(id(value), value)
-
-    names = function.__code__.co_names
-    seen = {name: swap(function.__globals__[name]) for name in names if name in function.__globals__}
-    cells = tuple(types.CellType(swap(cell.cell_contents)) for cell in function.__closure__ or ())
-    copy = types.FunctionType(
-        function.__code__, {**function.__globals__, **seen}, function.__name__, function.__defaults__, cells
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
-    return copy
-
-
-def trace(function: Callable[..., Any], count: int, nq: int, nv: int) -> tuple[Any, Any]:
-    """The function's values as SX, and its inputs (t, q, v)."""
-    from madi.symbolic.sym import column_of, symbols
-
-    (t, ts), (q, qs), (v, vs) = symbols("t", 1), symbols("q", nq), symbols("v", nv)
-    value = call(traceable(function), count, ts[0], qs, vs)
-    return column_of(list(np.atleast_1d(np.asarray(value, dtype=object)).reshape(-1))), (t, q, v)
-
-
+STAYS = (
+    "{where}: its function is not traced but stays in Python, called at every evaluation ({why}). Several evaluations make a "
+    "step, rejected ones included, and results are recorded after the run. Write it as a function of t, q, v alone with madi's "
+    "or NumPy's functions and madi.where; or, if it is meant so, wrap it: madi.in_python(f)"
+)
 USE = "Use arithmetic, madi's, NumPy's or math's functions, and madi.where(condition, a, b) for cases"
 
 
@@ -118,9 +81,11 @@ def add_drive(signals: Signals, where: str, function: Callable[[Any], Any]) -> i
 
     first = signals.reserve(3)
     try:
-        value, (t, q, v) = trace(function, 1, 0, 0)
+        value, (t, q, v) = proven_trace(function, 1, np.zeros(0), np.zeros(0), ([], []))
     except Exception as error:
         told = f"its function cannot be traced ({type(error).__name__}: {error})"
+        if isinstance(error, Untraceable):
+            told = f"its rate and acceleration need a function of time alone: {error}"
         signals.findings.append(Finding(where, told, USE))
         return first
     if value.shape[0] != 1:
@@ -135,7 +100,7 @@ def add_function(
     signals: Signals, where: str, value: Any, outputs: int, q0: np.ndarray, v0: np.ndarray,
     names: tuple[list[str], list[str]] = ([], []),
 ) -> int:  # fmt: skip
-    """Signals of a force: constants, a traced function, or a callback where a function cannot be traced.
+    """Signals of a force: constants, a traced function, or a callback where the trace may not be the function (proof.py).
 
     A callback is tried once, at the start, so that a mistake in it is told before any run. `names`: of q and v.
     """
@@ -155,27 +120,37 @@ def add_function(
             Finding(where, "its function does not take one or three arguments", "Write f(t) or f(t, q, v)")
         )
         return first
-    try:
-        import casadi as ca
+    import casadi as ca
 
-        expression, inputs = trace(value, count, len(q0), len(v0))
-        returned, traced = expression.shape[0], True
-    except Exception:
-        traced = False
+    try:
+        expression, inputs = proven_trace(value, count, q0, v0, names)
+        returned, why = expression.shape[0], ""
+    except Exception as error:
+        why = str(error) if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
         try:
-            returned = np.size(np.asarray(call(value, count, 0.0, q0.copy(), v0.copy()), dtype=float))
-        except Exception as error:
-            told = f"its function fails at the start ({type(error).__name__}: {error})"
+            returned = _tried(value, count, q0, v0, names)
+        except Exception as failure:
+            told = f"its function fails at the start ({type(failure).__name__}: {failure})"
             signals.findings.append(Finding(where, told, "Correct it: it is called with t, or with t, q, v"))
             return first
     if returned != outputs:
         signals.findings.append(Finding(where, f"its function returns {returned} number(s)", f"Return {outputs}"))
-    elif traced:
+    elif not why:
         signals.append(ca.Function("force", list(inputs), [expression]), first)
     else:
+        if not stays_in_python(value):
+            signals.remarks.append(STAYS.format(where=where, why=why))
+        places = places_of(names[0]), places_of(names[1])
 
         def plain(t: float, q: np.ndarray, v: np.ndarray) -> Any:
-            return call(value, count, t, q, v)
+            return call(value, count, t, named(q, places[0], "coordinate"), named(v, places[1], "speed"))
 
         signals.callbacks.append((Callback(where, plain, len(q0), len(v0), outputs), first, outputs))
     return first
+
+
+def _tried(value: Any, count: int, q0: np.ndarray, v0: np.ndarray, names: Any) -> int:
+    """How many numbers a function returns at the start; tried on a copy, which leaves the user's own as it is."""
+    function = Isolated(value, symbolic=False).function
+    state = named(q0.copy(), places_of(names[0]), "coordinate"), named(v0.copy(), places_of(names[1]), "speed")
+    return int(np.size(np.asarray(call(function, count, 0.0, *state), dtype=float)))

@@ -235,16 +235,22 @@ def _applied(force: Any, run: Run, pick: np.ndarray) -> np.ndarray | None:
     value = force.value
     if not callable(value):
         return np.broadcast_to(np.asarray(value, dtype=float), (len(pick), 3))
+    from madi.signals.proof import call, proven_trace
+    from madi.signals.state import named, places_of
     from madi.signals.trace import arguments
 
+    names = listed(run.data, "coordinate"), listed(run.data, "speed")
     if hasattr(value, "bind"):
-        value = value.bind(listed(run.data, "coordinate"), listed(run.data, "speed"))
+        value = value.bind(*names)
     time, q, v = (run.data[name].values[pick] for name in ("time", "q", "v"))
+    places = [places_of(part) for part in names]
     try:
-        if arguments(value) == 3:
-            rows = [value(t, a, b) for t, a, b in zip(time, q, v, strict=True)]
-        else:
-            rows = [value(t) for t in time]
+        count = arguments(value)
+        proven_trace(value, count, q[0], v[0], names)  # what keeps something from call to call would now give other values
+        rows = [
+            call(value, count, t, named(a.copy(), places[0], "coordinate"), named(b.copy(), places[1], "speed"))
+            for t, a, b in zip(time, q, v, strict=True)
+        ]
         return np.array(rows, dtype=float).reshape(len(pick), 3)
     except Exception:  # a user's function: the picture does without
         return None
