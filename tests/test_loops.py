@@ -417,7 +417,8 @@ def test_loads_by_the_classical_way_and_of_what_has_no_freedom():
 
 
 @pytest.mark.parametrize("options, told", [
-    ({"feedback": 5, "loops": "baumgarte"}, "two numbers"), ({"feedback": (1.0, 1.0)}, "leave it out"), ({"loops": "projektion"}, "pseudo-inverse"),
+    ({"feedback": 5, "loops": "baumgarte"}, "two numbers"), ({"feedback": (1.0, 1.0)}, "leave it out"),
+    ({"loops": "projektion"}, "pseudo-inverse"),
     ({"formulation": "cartesian", "loops": "augmented"}, "has loops='projection'"),
     ({"formulation": "articulated"}, "serves trees"),
 ])  # fmt: skip

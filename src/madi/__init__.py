@@ -48,7 +48,8 @@ _LAZY = {"Model": "madi.model.model", "Road": "madi.road", "flat": "madi.road", 
          "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
          "simulate_many": "madi.batch", "compare": "madi.comparison",
          "load": "madi.schema.read", "load_urdf": "madi.imports.urdf",
-         "load_mjcf": "madi.imports.mjcf", "table": "madi.signals.table", "in_python": "madi.signals.proof", "linearize": "madi.linearization",
+         "load_mjcf": "madi.imports.mjcf", "table": "madi.signals.table", "in_python": "madi.signals.proof",
+         "linearize": "madi.linearization",
          "statics": "madi.equilibrium"}  # fmt: skip
 
 __all__ = [

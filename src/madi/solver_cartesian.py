@@ -54,9 +54,10 @@ class CartesianSolver(Integration):
         self.space = flat_space(size)
         self.engine_name = "plain" if engine == "plain" else "jit"
         self.reactions = list(reactions)
+        known = dict.fromkeys([*self.made.links, *self.made.row_owner])
         for name in self.reactions:
-            if name not in self.made.links:
-                raise InputError(f"reactions: there is no joint {name!r}; joints are: {', '.join(self.made.links)}")
+            if name not in known:
+                raise InputError(f"reactions: there is no joint {name!r}; there are: {', '.join(known)}")
         self.start(self.made.q0, self.made.v0)
         if self.engine_name == "jit":
             from madi.engines.jit import model_table
@@ -153,11 +154,14 @@ class CartesianSolver(Integration):
         six = np.zeros((n, len(joints), 6))
         driving: list[np.ndarray] = []
         for k, name in enumerate(joints):
-            link = made.links[name]
+            coupler = made.row_owner.index(name) if name not in made.links else -1
+            link = made.links[name] if coupler < 0 else int(arrays.row_link[coupler])
             a, b = int(arrays.link_a[link]), int(arrays.link_b[link])
             wrench, coupled = np.zeros((n, 6)), np.zeros((n, 6))
             for r, owner in enumerate(made.row_owner):
-                if int(arrays.row_kind[r]) == COUPLER:
+                if coupler >= 0:
+                    coupled -= (gradient[:, r, 0] * multipliers[:, [r]]) if r == coupler else 0.0
+                elif int(arrays.row_kind[r]) == COUPLER:
                     for side, other in ((0, arrays.row_link[r]), (1, arrays.row_other[r])):
                         coupled -= (gradient[:, r, side] * multipliers[:, [r]]) if other == link else 0.0
                 elif owner == name:

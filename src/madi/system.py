@@ -631,9 +631,10 @@ class System:
 
     @property
     def loaded_names(self) -> list[str]:
-        """All that carries a load: joints of the tree, cut joints, constraints between bodies."""
-        pairs = [row.element for row, k in zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True) if k >= 0]
-        return list(dict.fromkeys([*(name for name in self.joint_names if name in self.drawn_joints), *pairs]))
+        """All that carries a load: joints of the tree, cut joints, constraints (of couplers, gears and racks: what they do
+        to the child of their first joint)."""
+        rows = [row.element for row in self.frozen.rows]
+        return list(dict.fromkeys([*(name for name in self.joint_names if name in self.drawn_joints), *rows]))
 
     def _refuse_open_loops(self, q: Any, v: Any, t: float) -> None:
         """Loads of a mechanism that is torn open mean nothing."""
@@ -653,11 +654,12 @@ class System:
                 )
 
     def _loaded(self, name: str) -> int:
-        """What carries a load, as the loads entry counts them: a body for its joint, n + k for pair k of a loop."""
+        """What carries a load, as the loads entry counts them: a body for its joint, n + k for pair k of a loop, behind the
+        pairs for row r of a coupler."""
         pairs: dict[str, int] = {}
-        for row, pair in zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True):
-            if pair >= 0:
-                pairs.setdefault(row.element, len(self.bodies) + 1 + int(pair))
+        behind = len(self.bodies) + 1
+        for r, (row, pair) in enumerate(zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True)):
+            pairs.setdefault(row.element, behind + (int(pair) if pair >= 0 else int(self.layout.arrays.nk) + r))
         if name not in pairs and name not in self._joint_of:
             raise InputError(f"nothing that carries a load is called {name!r}; there are: {', '.join(self.loaded_names)}")
         return pairs[name] if name in pairs else self._joint(name)

@@ -19,7 +19,7 @@ from madi.dynamics.kinematics import accelerations, point, point_velocity, posit
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.modal import generalised_force
 from madi.forces.dispatch import apply_forces
-from madi.joints.dispatch import exponential
+from madi.joints.dispatch import SCREW, exponential
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, null_space, projection
 from madi.signals.tape import drive_signals, force_signals
@@ -363,8 +363,33 @@ def pair_load(model, work, k, out, at):
 
 
 @kernel
+def coupler_load(model, work, r, out, at):
+    """What coupler r does to the drawn child of its first joint, ground axes: a couple -lam about its axis, or a force -lam
+    along its slide. The coordinate's column has the axis; at the joint's own point a turn has no velocity, a slide has."""
+    c, B = model.row_a[r], work.B
+    i = model.column_body[c]
+    f, lam = model.frame[i], -work.lam[r] if model.reverse[i] == 0 else work.lam[r]
+    x, y, z = work.r[i, 0], work.r[i, 1], work.r[i, 2]
+    e0, e1, e2 = B[c, 3], B[c, 4], B[c, 5]
+    u0, u1, u2 = B[c, 0] + (e1 * z - e2 * y), B[c, 1] + (e2 * x - e0 * z), B[c, 2] + (e0 * y - e1 * x)
+    if model.code[i] == SCREW:  # its torque is what is told
+        u0, u1, u2 = 0.0, 0.0, 0.0
+    out[at], out[at + 1], out[at + 2] = to_ground(work, f, lam * u0, lam * u1, lam * u2)
+    out[at + 3], out[at + 4], out[at + 5] = to_ground(work, f, lam * e0, lam * e1, lam * e2)
+
+
+@kernel
+def element_load(model, work, k, out, at):
+    """Of pair k of a loop, or (behind the pairs) of a coupler."""
+    if k < model.nk:
+        pair_load(model, work, k, out, at)
+    else:
+        coupler_load(model, work, k - model.nk, out, at)
+
+
+@kernel
 def loads(model, work, t, q, v, x, out):
-    """x: accelerations, the number of joints asked for, their bodies (n + k: pair k of a loop), multipliers. out: force,
+    """x: accelerations, the number of joints asked for, their bodies (n + k: element_load), multipliers. out: force,
     moment at the joint, for each joint, then, for every column of those joints, B^T R and what its rotor takes, less what
     the model's own force elements do there: the driving force."""
     loads_at(model, work, t, q, v, x)
@@ -374,7 +399,7 @@ def loads(model, work, t, q, v, x, out):
     for k in range(count):
         i = int(x[nv + 1 + k])
         if i >= model.n:
-            pair_load(model, work, i - model.n, out, 6 * k)
+            element_load(model, work, i - model.n, out, 6 * k)
             continue
         reaction(model, work, i, work.acceleration, work.joint_a)
         for c in range(model.v_at[i], model.v_end[i]):
@@ -400,7 +425,7 @@ def loads_newton_euler(model, work, t, q, v, x, out):
     for k in range(int(x[nv])):
         i = int(x[nv + 1 + k])
         if i >= model.n:
-            pair_load(model, work, i - model.n, out, 6 * k)
+            element_load(model, work, i - model.n, out, 6 * k)
             continue
         reaction_newton_euler(model, work, i, work.joint_a)
         at_joint(model, work, i, work.joint_a, out, 6 * k)

@@ -60,6 +60,8 @@ def _names(model: Model) -> Iterator[Finding]:
         for element in elements:
             if not isinstance(element.name, str) or not element.name.strip():
                 yield Finding(f"{what} {element.name!r}", "the name is empty or not text", "Name it with a string")
+            elif not element.name.isprintable():
+                yield Finding(f"{what} {element.name!r}", "the name has characters that cannot be printed", "Use plain text")
             elif what == "body" and "@" in element.name:
                 yield Finding(
                     f"body {element.name!r}",
@@ -75,8 +77,40 @@ def _names(model: Model) -> Iterator[Finding]:
     for name in sorted({str(j.name) for j in model.joints} & {str(c.name) for c in model.constraints}):
         yield Finding(f"constraint {name!r}", "a joint has the same name", "Loads are asked for by name: give it another")
     yield from mixed_up(model)
+    yield from _signal_names(model)
     if any(body.name == "ground" for body in model.bodies):
         yield Finding("body 'ground'", "the name belongs to the ground", "Use m.ground, or another name")
+
+
+WHOLE = ("time", "kinetic", "potential", "energy", "power", "dissipated", "violation", "violation_rate", "independence",
+         "dependent", "null_space_error", "condition", "momentum")  # fmt: skip
+
+
+def _signal_names(model: Model) -> Iterator[Finding]:
+    """Results are asked for by name: each must mean one thing. (A body's own signals come before coordinates: "b.x".)"""
+    owner = dict.fromkeys(WHOLE, "the whole model's signal")
+    for joint in model.joints:
+        if not isinstance(joint.name, str):
+            continue
+        kind, where = KINDS[joint.kind], f"joint {joint.name!r}"
+        parts = {f"{joint.name}.{part}" if part else joint.name for part in (*kind.coordinates, *kind.speeds)}
+        parts |= {f"{joint.name}.{part}" for part in ("force", "moment", "fx", "fy", "fz", "mx", "my", "mz")}
+        yield from _claim(
+            owner, where, parts | {f"{part}{ending}" for part in parts for ending in (".q", ".v", ".a", ".drive")}
+        )
+    for force in model.forces:
+        if isinstance(force.name, str):
+            parts = {force.name, *(f"{force.name}.{part}" for part in ("force", "potential", "power", "dissipated"))}
+            yield from _claim(owner, f"force {force.name!r}", parts)
+
+
+def _claim(owner: dict[str, str], where: str, names: set[str]) -> Iterator[Finding]:
+    """Give an element the names of its signals; one finding if another has one of them."""
+    taken = sorted(name for name in names if owner.get(name, where) != where)
+    if taken:
+        yield Finding(where, f"results would call {taken[0]!r} what {owner[taken[0]]} has too", "Give it another name")
+    for name in names:
+        owner.setdefault(name, where)
 
 
 def _gravity(model: Model) -> Iterator[Finding]:

@@ -79,10 +79,10 @@ def report(out: Path) -> dict[str, Any]:
         for name in SIGNALS
     ]
     panels.append(("heave, in", run.data["time"].values, {
-        "relative": run["chassis.y"] / INCH, "Cartesian": other["chassis.y"] / INCH}))  # fmt: skip
+        "relative": run["chassis.y.q"] / INCH, "Cartesian": other["chassis.y.q"] / INCH}))  # fmt: skip
     panels.append(("pitch, rad", run.data["time"].values, {
         "relative": run["chassis.angle"], "Cartesian": other["chassis.angle"]}))  # fmt: skip
-    names = (*SIGNALS, "chassis.y", "chassis.angle")
+    names = (*SIGNALS, "chassis.y.q", "chassis.angle")
     forces = run.data["force_value"].sel(force=["front tire", "rear tire"])
     return {
         "title": "P0: vehicle of five degrees of freedom, relative coordinates against Cartesian ones",
@@ -96,6 +96,6 @@ def report(out: Path) -> dict[str, Any]:
                 drawn, run, other, ratio, {"coordinates": "-", "constraints": "-", "time": "5.18", "ratio": "-"}
             )
         },
-        "pages": [str(run.view(out / "five-dof.html", signals=[list(SIGNALS), "chassis.y"]))],
+        "pages": [str(run.view(out / "five-dof.html", signals=[list(SIGNALS), "chassis.y.q"]))],
         "figures": [plot(out / "five-dof.png", "5-DOF vehicle: relative displacements (P0, Figs. 8-12)", panels)],
     }

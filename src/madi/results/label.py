@@ -9,6 +9,8 @@ import numpy as np
 from madi.forces import BY_CODE
 from madi.integrate.record import HEAD
 from madi.loops.null_space import WAYS
+from madi.results.attitude import up_axis
+from madi.results.cuts import cut_motion
 from madi.results.run import Run
 from madi.results.signals import AXES
 from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
@@ -83,6 +85,11 @@ def label(
         coordinates["force"] = system.forces
         for k, name in enumerate(("value", "potential", "power", "dissipated")):
             variables[f"force_{name}"] = (("time", "force"), seen.force[:, :, k])
+    cuts, cut_units, cut_q, cut_v = cut_motion(system, times, seen)
+    if cuts:
+        coordinates["cut"] = cuts
+        variables["cut_q"] = (("time", "cut"), cut_q, {"of": "coordinates of cut joints, measured"})
+        variables["cut_v"] = (("time", "cut"), cut_v)
     if loads is not None and reactions:
         six = loads[:, : 6 * len(joints)].reshape(len(times), len(joints), 6)[:, : len(reactions)]
         coordinates["joint"] = list(reactions)
@@ -109,7 +116,8 @@ def label(
         "model_hash": system.digest,
         "q_units": "|".join(system.frozen.units), "v_units": "|".join(rate_units),
         "a_units": "|".join(f"{unit}2" if unit.endswith("/s") else unit for unit in rate_units),
-        "force_units": "|".join(_force_units(system)),
+        "force_units": "|".join(_force_units(system)), "cut_q_units": "|".join(cut_units),
+        "cut_v_units": "|".join(f"{unit}/s" for unit in cut_units), "up": up_axis(system.model.gravity),
         "driving_force_units": "|".join(
             "N" if units.get(name, "") == "m" or slides.get(name, False) else "N m" for name in drives
         ),

@@ -47,9 +47,11 @@ class Run:
         return f"<Run of {self.data.attrs.get('model')!r}: {span}, {len(time)} outputs, {self.statistics}>"
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A signal by name: a coordinate ("A"), a speed ("A.v"), an acceleration ("A.a"), a body's "arm.x", "arm.vz",
-        "arm.az", "arm.wx", its Bryant angles "arm.rx", "arm.ry", "arm.rz", a joint load "A.fx", "A.mz", a driving force
-        "A.drive", a joint's whole load "A.force", "A.moment", of a force element "s.force", "s.power", "s.potential",
+        """A signal by name: a coordinate ("A", also "A.q"; of a cut joint too), a speed ("A.v"), an acceleration ("A.a"), a
+        body's position "arm.x" (its name comes first: a coordinate of a joint of the same name is "arm.x.q"), "arm.vz",
+        "arm.az", "arm.wx" in ground axes, "arm.ax_body" and so on along its own, "arm.roll", "arm.pitch", "arm.yaw",
+        "arm.slip" as ISO 8855 has them, its Bryant angles "arm.rx", "arm.ry", "arm.rz", a joint load "A.fx", "A.mz", a
+        driving force "A.drive", a joint's whole load "A.force", "A.moment", of a force element "s.force", "s.power", "s.potential",
         "s.dissipated", or "kinetic", "potential", "energy". `run.signals` lists them."""
         return signal(self.data, name)[0]
 
@@ -143,7 +145,12 @@ def _parquet(frame: Any, path: Path) -> None:
 def default_columns(data: Any) -> list[str]:
     """Signals a table has where none are named."""
     found = [name for name in ("energy", "kinetic", "potential", "violation") if name in data]
-    found += [str(name) for name in data["coordinate"].values] + [f"{name}.v" for name in data["speed"].values]
+    bodies = set(map(str, data["body"].values))
+    coordinates = [str(name) for name in data["coordinate"].values]
+    taken = [name for name in coordinates if name.rpartition(".")[0] in bodies and name[-1] in AXES]
+    found += [f"{name}.q" if name in taken else name for name in coordinates] + [
+        f"{name}.v" for name in data["speed"].values
+    ]
     found += [f"{body}.{axis}" for body in data["body"].values for axis in AXES]
     for dim, endings in (("driven", ("drive",)), ("force", ("force",)), ("joint", ("fx", "fy", "fz", "mx", "my", "mz"))):
         if dim in data.coords:

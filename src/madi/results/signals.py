@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
+from madi.results.attitude import PARTS as ATTITUDE
+from madi.results.attitude import attitude
 
 AXES = ["x", "y", "z"]
 # ending: (variable, what it belongs to, axis)
@@ -17,7 +19,9 @@ PARTS = {
     **{"r" + a: ("bryant", "body", a) for a in AXES}, **{"f" + a: ("reaction_force", "joint", a) for a in AXES},
     **{"m" + a: ("reaction_moment", "joint", a) for a in AXES},
 }  # fmt: skip
-STATES = (("q", "coordinate", ""), ("v", "speed", ".v"), ("a", "speed", ".a"), ("driving_force", "driven", ".drive"))
+STATES = (("q", "coordinate", ""), ("q", "coordinate", ".q"), ("v", "speed", ".v"), ("a", "speed", ".a"),
+          ("cut_q", "cut", ""), ("cut_q", "cut", ".q"), ("cut_v", "cut", ".v"),
+          ("driving_force", "driven", ".drive"))  # fmt: skip
 OF_FORCES = {
     "force": "force_value",
     "potential": "force_potential",
@@ -42,15 +46,17 @@ def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
         raise InputError(f"signals have names, such as {str(data['coordinate'].values[0])!r}, not {type(name).__name__}s")
     if name in data and data[name].dims == ("time",):
         return data[name].values, data[name].attrs.get("units", "")
+    element, _, part = name.rpartition(".")
+    if part in PARTS:  # of a body first: a joint of its name may have coordinates called so
+        variable, dim, axis = PARTS[part]
+        if variable in data and element in listed(data, dim):
+            return data[variable].sel({dim: element, "axis": axis}).values, data[variable].attrs["units"]
+    if part in ATTITUDE and element in listed(data, "body"):
+        return attitude(data, element, part)
     for variable, dim, ending in STATES:
         stem = name.removesuffix(ending) if ending else name
         if variable in data and (not ending or name.endswith(ending)) and stem in listed(data, dim):
             return data[variable].sel({dim: stem}).values, units_of(data, variable, dim).get(stem, "")
-    element, _, part = name.rpartition(".")
-    if part in PARTS:
-        variable, dim, axis = PARTS[part]
-        if variable in data and element in listed(data, dim):
-            return data[variable].sel({dim: element, "axis": axis}).values, data[variable].attrs["units"]
     if name in listed(data, "force"):
         return data["force_value"].sel(force=name).values, units_of(data, "force", "force").get(name, "")
     if part in OF_FORCES and element in listed(data, "force"):
@@ -71,7 +77,8 @@ def _missing(data: Any, name: str, element: str, part: str) -> str:
     told = f" Near it: {', '.join(near)}." if near else ""
     groups = {"Coordinates": "coordinate", "bodies": "body", "force elements": "force", "joints with loads": "joint"}
     parts = [f"{title}: {_some(listed(data, dim))}" for title, dim in groups.items() if listed(data, dim)]
-    return f"there is no signal {name!r}.{told} {'; '.join(parts)}. Bodies have .x .vx .ax .wx .rx and so on"
+    of_bodies = "Bodies have .x .vx .ax .wx .rx .roll .yaw .ax_body and so on"
+    return f"there is no signal {name!r}.{told} {'; '.join(parts)}. {of_bodies}"
 
 
 def _some(words: list[str]) -> str:
@@ -82,13 +89,16 @@ def names(data: Any) -> list[str]:
     """All signals of a run."""
     found = [str(name) for name in data.data_vars if data[name].dims == ("time",)]
     for variable, dim, ending in STATES:
-        if variable in data:
+        if variable in data and ending != ".q":
             found += [f"{name}{ending}" for name in listed(data, dim)]
     for part, (variable, dim, _) in PARTS.items():
         if variable in data:
             found += [f"{name}.{part}" for name in listed(data, dim)]
+    found += [f"{name}.{part}" for part in ATTITUDE for name in listed(data, "body")]
     found += [f"{name}.{part}" for name in listed(data, "force") for part in OF_FORCES]
-    return found + [f"{name}.{part}" for name in listed(data, "joint") for part in ("force", "moment")]
+    found += [f"{name}.{part}" for name in listed(data, "joint") for part in ("force", "moment")]
+    taken = [name for name in listed(data, "coordinate") if found.count(name) > 1]  # a body's signals have these names
+    return [*dict.fromkeys(found), *(f"{name}.q" for name in taken)]
 
 
 def panels(found: list[tuple[str, np.ndarray, str]], spread: float = 30.0) -> list[list[tuple[str, np.ndarray, str]]]:

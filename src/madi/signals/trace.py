@@ -68,9 +68,9 @@ def arguments(function: Callable[..., Any]) -> int:
 
 
 STAYS = (
-    "{where}: its function is not traced but stays in Python, called at every evaluation ({why}). Several evaluations make a "
-    "step, rejected ones included, and results are recorded after the run. Write it as a function of t, q, v alone with madi's "
-    "or NumPy's functions and madi.where; or, if it is meant so, wrap it: madi.in_python(f)"
+    "{where}: its function is not traced but stays in Python, called at every evaluation ({why}). Several evaluations make "
+    "a step, rejected ones included, and results are recorded after the run. Write it as a function of t, q, v alone with "
+    "madi's or NumPy's functions and madi.where; or, if it is meant so, wrap it: madi.in_python(f)"
 )
 USE = "Use arithmetic, madi's, NumPy's or math's functions, and madi.where(condition, a, b) for cases"
 

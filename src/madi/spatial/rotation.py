@@ -168,6 +168,17 @@ def matrix_to_quaternion(A: np.ndarray) -> np.ndarray:
     return np.where(q[..., :1] < 0, -q, q)
 
 
+def quaternions_to_matrices(q: np.ndarray) -> np.ndarray:
+    """Rotation matrices of unit quaternions (w, x, y, z), any number of them."""
+    w, x, y, z = np.moveaxis(np.asarray(q, dtype=float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
 def bryant_angles(A: np.ndarray) -> np.ndarray:
     """Bryant angles (P4 eq. 8), A = A_x A_y A_z, of rotation matrices (..., 3, 3). Output only: at a second angle of 90
     degrees the other two are not determined, so nothing is integrated in them."""
