@@ -11,6 +11,7 @@ KNOWN = {
     "clamped_free": (1.87510407, 4.69409113, 7.85475744, 10.99554073),
     "clamped_pinned": (3.92660231, 7.06858275, 10.21017612, 13.35176878),
     "free_free": (4.73004074, 7.85320462, 10.99560784, 14.13716549),
+    "clamped_clamped": (4.73004074, 7.85320462, 10.99560784, 14.13716549),
     "pinned_pinned": (np.pi, 2 * np.pi, 3 * np.pi, 4 * np.pi),
 }
 
@@ -43,8 +44,24 @@ def test_a_body_at_the_tip():
         assert w @ shape(x, 2) ** 2 / moving == pytest.approx((shape.root / L) ** 4, rel=1e-9)
 
 
+@pytest.mark.parametrize(("kind", "order"), [("clamped_loaded", 2), ("loaded_rod", 1)])
+def test_shapes_for_any_end(kind, order):
+    """The first coordinate is the end's deflection; no work is done by one shape on another; loads on the end are followed
+    exactly: L³ / 3 EI and L² / 2 EI of a force, L / EI of a moment; L / GJ of a rod."""
+    L, (x, w) = 2.5, np.polynomial.legendre.leggauss(60)
+    shapes, x, w = getattr(flexible, kind)(L, 5), 0.5 * L * (x + 1), 0.5 * L * w
+    np.testing.assert_allclose([s(L) for s in shapes], [1, 0, 0, 0, 0], atol=1e-12)
+    assert all(np.max(np.abs(s(x))) == pytest.approx(1.0, abs=0.01) for s in shapes)
+    stiff = np.array([[w @ (a(x, order) * b(x, order)) for b in shapes] for a in shapes])
+    np.testing.assert_allclose(stiff / np.diag(stiff), np.eye(5), atol=1e-9)
+    ends = np.array([[s(L, k) for k in range(order)] for s in shapes])
+    wanted = [[L**3 / 3, L**2 / 2], [L**2 / 2, L]] if order == 2 else [[L]]
+    np.testing.assert_allclose(ends.T @ np.linalg.solve(stiff, ends), wanted, rtol=1e-12)
+
+
 @pytest.mark.parametrize("shape", [
     *flexible.clamped_free(1.3, 2), *flexible.clamped_tip(1.3, 0.5, 0.1), *flexible.polynomials(1.3, 3),
+    *flexible.clamped_loaded(1.3, 3), *flexible.loaded_rod(1.3, 2),
     *flexible.free_free(1.3, 1), flexible.user(lambda x: madi.sin(x) * x**2, 1.3),
 ])  # fmt: skip
 def test_derivatives(shape):

@@ -12,6 +12,8 @@ import madi
 from madi.flexible import (
     Section,
     clamped_free,
+    clamped_loaded,
+    clamped_rod,
     clamped_tip,
     craig_bampton,
     free_free,
@@ -303,12 +305,9 @@ def test_frequencies_of_uniform_beams(joints, shapes, roots):
     np.testing.assert_allclose(frequencies(m, 4), np.array(roots) ** 2 * unit, rtol=1e-3)
 
 
-def test_frequencies_with_a_tip_body():
+def loaded_roots(a, b):
     """Clamped, with a mass and inertia at the tip: the roots of the transcendental equation, written out."""
     from scipy.optimize import brentq
-
-    mass, inertia, density = 0.45, 0.09, 0.9
-    a, b = mass / density, inertia / density
 
     def equation(x):
         s, c, S, C = np.sin(x), np.cos(x), np.sinh(x), np.cosh(x)
@@ -317,10 +316,101 @@ def test_frequencies_with_a_tip_body():
         ) / C  # fmt: skip
 
     grid = np.linspace(0.1, 12, 2000)
-    roots = [brentq(equation, u, w) for u, w in pairwise(grid) if equation(u) * equation(w) < 0][:4]
+    return [brentq(equation, u, w) for u, w in pairwise(grid) if equation(u) * equation(w) < 0][:4]
+
+
+def test_frequencies_with_a_tip_body():
+    mass, inertia, density = 0.45, 0.09, 0.9
+    a, b = mass / density, inertia / density
+    roots = loaded_roots(a, b)
     for shapes in (clamped_tip(1.0, a, b, 6), polynomials(1.0, 10)):
         m, unit = beam_on(clamp, shapes, tip=(mass, inertia))
         np.testing.assert_allclose(frequencies(m, 4), np.array(roots) ** 2 * unit, rtol=1e-3)
+
+
+# ---- shapes that a number takes: whatever the ends do ------------------------------------------------------------------
+
+
+def chain(pieces, shapes, end="free", plane="y", hub=None):
+    """A clamped beam of 1 m as several joined to one, each with these shapes (a number, or a function of its length); its
+    start turns at the speed `hub`."""
+    m, before, h = madi.Model("chain", gravity=(0, 0, 0)), None, 1.0 / pieces
+    for k in range(pieces):
+        at, modes = (k * h, 0, 0), {plane: shapes(h) if callable(shapes) else shapes}
+        link = slender(m, f"p{k}", at, ((k + 1) * h, 0, 0), 12.0, 0.9, modes, y_axis=(0, 1, 0), points={"tip": h})
+        if before or hub is None:
+            m.fixed(f"j{k}", before or m.ground, link, at=at)
+        else:
+            m.revolute("hub", m.ground, link, at=at, axis=(0, 0, 1))
+            m.drive("hub", lambda t: hub * t)
+        before = link
+    if end == "pinned":
+        m.point_on_line("support", m.ground, before, at=(1, 0, 0), axis=(1, 0, 0))
+    elif end == "clamped":
+        guide = m.body("guide", 1e-6, inertia=(1e-9, 1e-9, 1e-9), position=(1, 0, 0))
+        m.prismatic("rail", m.ground, guide, at=(1, 0, 0), axis=(1, 0, 0))
+        m.fixed("end", before, guide, at=(1, 0, 0))
+    elif end != "free":
+        mass, inertia = end
+        m.fixed("end", before, m.body("load", 0.9 * mass, inertia=[0.9 * inertia] * 3, position=(1, 0, 0)))
+    return m
+
+
+# what the end does, and the first two roots: with a body (its mass and inertia over the beam's) those of `loaded_roots`
+ENDS = {
+    "free": (1.8751040687, 4.6940911330), "pinned": (3.9266023120, 7.0685827456), "clamped": (4.7300407449, 7.8532046241),
+    (3.0, 0.0): None, (0.5, 0.1): None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ENDS, ids=str)
+def test_numbers_of_shapes_fit_any_end(end):
+    """One beam of three shapes, and pieces of two joined to one (as cubic finite elements: errors fall as h⁴)."""
+    roots = np.array(ENDS[end] or loaded_roots(*end)[:2])
+    wanted = roots**2 * np.sqrt(12.0 / 0.9)
+    assert frequencies(chain(1, 3, end), 1)[0] == pytest.approx(wanted[0], rel=2e-3)
+    errors = [frequencies(chain(pieces, 2, end), 2) / wanted - 1 for pieces in (2, 4)]
+    assert np.all(np.abs(errors[1]) < (2e-3, 1e-2))
+    assert np.all(np.abs(errors[1]) < 0.15 * np.abs(errors[0]) + 1e-6)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 4])
+def test_loads_on_the_end_of_joined_beams_are_followed_exactly(pieces):
+    """P L³ / 3 EI + M L² / 2 EI, however many pieces."""
+    m, force, moment = chain(pieces, 2), 2e-3, 3e-3
+    m.force("P", f"p{pieces - 1}@tip", (0, force, 0))
+    m.torque("M", f"p{pieces - 1}@tip", (0, 0, moment))
+    tip = m.build().body_pose(madi.statics(m).q, f"p{pieces - 1}@tip")[0][1]
+    assert tip == pytest.approx((force / 3 + moment / 2) / 12.0, rel=1e-6)
+
+
+# of a cantilever turning at its root, out of the plane: speed and first frequency in units of sqrt(EI / rho A L⁴)
+WRIGHT = {2.0: 4.1373, 6.0: 7.3604, 12.0: 13.1702}
+
+
+@pytest.mark.parametrize("speed", WRIGHT)
+def test_a_turning_beam_stiffens(speed):
+    """Wright, Smith, Thresher, Wang 1982 (exact series)."""
+    unit = np.sqrt(12.0 / 0.9)
+    for pieces, count in ((1, 3), (2, 2)):
+        turning = chain(pieces, count, plane="z", hub=speed * unit).build()
+        found = frequencies(turning, 1, q=turning.q0, v=turning.v0)
+        assert found[0] / unit == pytest.approx(WRIGHT[speed], rel=1e-2)
+
+
+@pytest.mark.parametrize("pieces", [1, 4])
+def test_rods_that_carry_as_much_as_they_are(pieces):
+    """Torsion and stretch with an inertia and a mass at the end like the rod's own: x tan x = 1."""
+    section, h, before = tube(0.06, 0.05), 2.0 / pieces, None
+    m = madi.Model("rod", gravity=(0, 0, 0))
+    for k in range(pieces):
+        rod = m.beam(f"p{k}", (k * h, 0, 0), ((k + 1) * h, 0, 0), section, **ALUMINIUM, modes={"twist": 1, "axial": 1})
+        m.fixed(f"j{k}", before or m.ground, rod, at=(k * h, 0, 0))
+        before = rod
+    mass, inertia = 2 * 2700.0 * np.array([section.area, section.polar])
+    m.fixed("end", before, m.body("load", mass, inertia=[inertia] * 3, position=(2, 0, 0)))
+    wanted = 0.8603335890 / 2.0 * np.sqrt([7e10 / 2.6 / 2700, 7e10 / 2700])
+    np.testing.assert_allclose(frequencies(m, 2), wanted, rtol=0.007 if pieces == 1 else 6e-4)
 
 
 def hermite(L, EI, density, elements):
@@ -378,7 +468,8 @@ def test_torsion_and_stretch():
     """A held rod: (k - 1/2) pi c / L, c the speed of its waves."""
     m = madi.Model("rod", gravity=(0, 0, 0))
     section = tube(0.06, 0.05)
-    rod = m.beam("rod", (0, 0, 0), (0, 0, 2), section, **ALUMINIUM, modes={"twist": 2, "axial": 2})
+    rod = m.beam("rod", (0, 0, 0), (0, 0, 2), section, **ALUMINIUM,
+                 modes={"twist": clamped_rod(2.0, 2), "axial": clamped_rod(2.0, 2)})  # fmt: skip
     m.fixed("wall", m.ground, rod, at=(0, 0, 0))
     waves = np.sqrt([7e10 / 2.6 / 2700, 7e10 / 2700])
     wanted = sorted(np.outer([0.5, 1.5], waves).reshape(-1) * np.pi / 2)
@@ -540,7 +631,7 @@ def test_many_short_beams_bend_far(load):
     before = m.ground
     for k in range(pieces):
         L = 1.0 / pieces
-        link = slender(m, f"p{k}", (k * L, 0, 0), ((k + 1) * L, 0, 0), EI, 0.5, {"y": polynomials(L, 2)}, y_axis=(0, 1, 0),
+        link = slender(m, f"p{k}", (k * L, 0, 0), ((k + 1) * L, 0, 0), EI, 0.5, {"y": 2}, y_axis=(0, 1, 0),
                        points={"tip": L})  # fmt: skip
         m.fixed(f"j{k}", before, link, at=(k * L, 0, 0))
         before = link
@@ -598,9 +689,9 @@ def one_body(**more):
 
 
 @pytest.mark.parametrize(("model", "told"), [
-    (lambda: one_beam({"y": pinned_pinned(1.0)}, "fixed"), "pinned at x = 0 m.*fixed joint 'J' holds its slope"),
+    (lambda: one_beam({"y": pinned_pinned(1.0)}, "fixed"), "carry no moment at x = 0 m, but the fixed joint 'J'"),
     (lambda: one_beam({"y": pinned_pinned(1.0)}), "hold the point at x = 1 m in place, but no joint is there"),
-    (lambda: one_beam({"y": 2}, at=(1, 0, 0)), "end free at x = 1 m.*joint 'J', its only hold"),
+    (lambda: one_beam({"y": clamped_free(1.0)}, at=(1, 0, 0)), "end free at x = 1 m.*joint 'J', its only hold"),
     (lambda: one_beam({"y": free_free(1.0)}), "end free at x = 0 m"),
     (lambda: one_beam({"y": [*clamped_free(1.0, 2), clamped_free(1.0, 1)[0]]}), "y1, y3 depend on each other"),
     (lambda: one_beam(at=(1.2, 0, 0)), "x = 1.2 m is outside the beam, 0 to 1 m"),
@@ -612,7 +703,7 @@ def one_body(**more):
     (lambda: one_beam(end=(0, 0, 0)), "make no frame"),
     (lambda: one_beam(E=-1.0), "E -1.0 must be a number > 0"),
     (lambda: one_beam(section="tube"), "section='tube'"),
-    (lambda: one_beam(damping=(0.1, 0.2, 0.3)), "a ratio .or one for each of the 4 modes"),
+    (lambda: one_beam(damping=(0.1, 0.2, 0.3)), "a ratio .or one for each of the 6 modes"),
     (lambda: one_beam(damping=-0.1), "must be a number >= 0"),
     (lambda: one_beam(q0={"y7": 1.0}), "does not fit its modes"),
     (lambda: one_beam(v0=[1.0]), "does not fit its modes"),
@@ -629,6 +720,63 @@ def one_body(**more):
 def test_bad_flexible_bodies_are_told(model, told):
     with pytest.raises(madi.ModelError, match=told):
         model().build()
+
+
+def carrying(modes, inertia=0.0, more=None):
+    """A beam of 1 m and 1 kg, clamped, a body of 1 kg on its end, and what more there is."""
+    m = madi.Model("carrying")
+    section = Section(1e-3, 1e-8, 1e-8, 1e-8)
+    link = m.beam("link", (0, 0, 0), (1, 0, 0), section, E=7e10, rho=1000.0, modes=modes)
+    m.fixed("wall", m.ground, link, at=(0, 0, 0))
+    m.fixed("grip", link, m.body("load", 1.0, inertia=[inertia] * 3, position=(1, 0, 0)), at=(1, 0, 0))
+    if more:
+        m.revolute("elbow", "load", m.body("arm", 1.0, inertia=(0.1, 0.1, 0.1), position=(1.5, 0, 0)), at=(1, 0, 0),
+                   axis=(0, 0, 1))  # fmt: skip
+        more(m)
+    return m
+
+
+UNFIT = "carry no moment at x = 1 m, but the fixed joint"
+
+
+@pytest.mark.parametrize(("model", "told"), [
+    (lambda: chain(2, lambda h: clamped_free(h, 2)), "body 'p0'.*carry no moment at x = 0.5 m.*fixed joint 'j1'"),
+    (lambda: chain(1, 1, (1.0, 0.1)), f"{UNFIT} 'end' brings one. Give a number, modes=..y.: 2.: .*clamped_loaded"),
+    (lambda: carrying({"y": clamped_tip(1.0, 1.0)}, 0.02), f"x-y plane {UNFIT} 'grip'"),
+    (lambda: carrying({"z": clamped_free(1.0)}, 0.02), f"x-z plane {UNFIT} 'grip'"),
+    (lambda: carrying({"z": clamped_tip(1.0, 1.0)}, more=lambda m: None), f"x-z plane {UNFIT} 'grip'"),
+    (lambda: carrying({"twist": clamped_rod(1.0)}, 0.02), f"twisting {UNFIT} 'grip'"),
+    (lambda: carrying({"axial": clamped_rod(1.0)}), "stretching carry no force at x = 1 m"),
+])  # fmt: skip
+def test_shapes_that_cannot_carry_what_is_on_the_end_are_refused(model, told):
+    with pytest.raises(madi.ModelError, match=told):
+        model().build()
+
+
+@pytest.mark.parametrize("work", [
+    lambda m: m.drive("elbow", lambda t: t), lambda m: m.lock("elbow"), lambda m: m.joint_torque("T", "elbow", 1.0),
+    lambda m: m.joint_spring("S", "elbow", 5.0),
+])  # fmt: skip
+def test_a_hinge_at_work_brings_a_moment(work):
+    def hinged(modes):
+        m = one_beam({"y": modes}, "fixed")
+        m.revolute("elbow", "link", m.body("arm", 1.0, inertia=(0.1, 0.1, 0.1), position=(1.5, 0, 0)), at=(1, 0, 0),
+                   axis=(0, 0, 1))  # fmt: skip
+        return m
+
+    m = hinged(clamped_free(1.0))
+    m.build()  # left alone it brings none
+    work(m)
+    with pytest.raises(madi.ModelError, match="carry no moment at x = 1 m, but the revolute joint 'elbow'"):
+        m.build()
+    work(m := hinged(2))
+    m.build()
+
+
+def test_what_brings_next_to_no_moment_is_accepted():
+    for modes in ({"y": clamped_tip(1.0, 1.0)}, {"y": 1}, {"z": clamped_free(1.0)}, {"y": clamped_tip(1.0, 1.0, 0.02)}):
+        carrying(modes, 0.005).build()
+    carrying({"y": clamped_tip(1.0, 1.0, 0.1), "z": clamped_loaded(1.0)}, 0.1, more=lambda m: None).build()
 
 
 def test_a_force_needs_a_place_on_a_beam():
@@ -715,6 +863,9 @@ def test_damping_ratios_go_by_name():
     by_name = {found.movers(k)[0]: mode["damping"] for k, mode in enumerate(found.modes)}
     for name, ratio in zip(("y1", "y2", "z1", "z2"), (0.01, 0.02, 0.3, 0.4), strict=True):
         assert by_name[f"link.{name}"] == pytest.approx(ratio, rel=1e-6)
+    m = one_beam({"z": 4}, "fixed", damping=[0.01, 0.02, 0.3, 0.4])  # the lowest takes the first
+    m.gravity = (0, 0, 0)
+    np.testing.assert_allclose([mode["damping"] for mode in madi.linearize(m).modes], [0.01, 0.02, 0.3, 0.4], rtol=1e-6)
 
 
 def test_points_are_told_apart():
@@ -732,7 +883,7 @@ def test_points_are_told_apart():
     m = one_beam({"z": 1}, "fixed", points={"0.5": 0.1})
     m.gravity = (0, 0, 0)
     m.force("F", "link", (0, 0, 1.0), at=(0.5, 0, 0))
-    shape = clamped_free(1.0, 1)[0]
+    shape = clamped_loaded(1.0, 1)[0]
     stiffness = m.bodies[0].flexible.field.stiffness[0, 0]
     assert madi.statics(m).q[0] == pytest.approx(shape(0.5) / stiffness)
 

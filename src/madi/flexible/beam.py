@@ -11,10 +11,11 @@ import numpy as np
 
 from madi.errors import InputError, a_number, positive_number
 from madi.flexible.field import Field, Station, damping_matrix
-from madi.flexible.modes import Shape, clamped_free, clamped_rod
+from madi.flexible.modes import Shape, clamped_loaded, loaded_rod
 from madi.flexible.section import Section
 
 FAMILIES = ("y", "z", "twist", "axial")
+USUAL = {"y": 3, "z": 3}  # shapes, where none are given
 PANELS, ORDER = 48, 8  # quadrature along the beam: exact to rounding for the first dozens of shapes
 
 
@@ -28,7 +29,7 @@ class Beam:
     E: float
     rho: float
     G: float | None = None
-    modes: Mapping[str, Any] = field(default_factory=lambda: {"y": 2, "z": 2})
+    modes: Mapping[str, Any] = field(default_factory=lambda: dict(USUAL))
     damping: Any = 0.0
     proportional: Any = (0.0, 0.0)
     stiffening: bool = True
@@ -69,7 +70,7 @@ class Beam:
         if isinstance(given, int | np.integer) and not isinstance(given, bool):
             if given == 0:
                 return []
-            return (clamped_free if family in "yz" else clamped_rod)(self.length, int(given))
+            return (clamped_loaded if family in "yz" else loaded_rod)(self.length, int(given))
         if isinstance(given, Sequence) and not isinstance(given, str):
             return given
         raise InputError(f"beam {self.name!r}: modes[{family!r}]={given!r}: give how many, or a list of shapes")
@@ -175,18 +176,28 @@ class Beam:
         """(family, x, how its shapes end there) of each plane it bends in: "clamped", "pinned", "free" or "other"."""
         found = []
         for family in ("y", "z"):
-            shapes = [shape for _, kind, shape in self.shapes if kind == family]
-            for x in (0.0, self.length) if shapes else ():
-                zero = []
-                for order in range(4):
-                    grid = np.linspace(0.0, self.length, 101)
-                    zero.append(all(abs(s(x, order)) < 1e-6 * np.max(np.abs(s(grid, order))) for s in shapes))
-                value, slope, curve, shear = zero
+            for x in (0.0, self.length) if self._of(family) else ():
+                value, slope, curve, shear = (self._vanishes(family, x, order) for order in range(4))
                 kind = (
                     "clamped" if value and slope else "pinned" if value and curve else "free" if curve and shear else "other"
                 )
                 found.append((family, x, kind))
         return found
+
+    def unstrained(self) -> list[tuple[str, float]]:
+        """(family, x) of the ends where no shape bends (twists, stretches) the beam: they carry no moment (no force)."""
+        return [
+            (family, x) for family in FAMILIES if self._of(family) for x in (0.0, self.length)
+            if self._vanishes(family, x, 2 if family in "yz" else 1)
+        ]  # fmt: skip
+
+    def _of(self, family: str) -> list[Shape]:
+        return [shape for _, kind, shape in self.shapes if kind == family]
+
+    def _vanishes(self, family: str, x: float, order: int) -> bool:
+        """Whether this derivative of all the shapes of a family is zero at x."""
+        grid = np.linspace(0.0, self.length, 101)
+        return all(abs(s(x, order)) < 1e-6 * np.max(np.abs(s(grid, order))) for s in self._of(family))
 
 
 def quadrature(length: float) -> tuple[np.ndarray, np.ndarray]:

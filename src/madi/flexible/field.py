@@ -156,26 +156,41 @@ class Flexible(Protocol):
 
 
 def damping_matrix(stiffness: np.ndarray, mass: np.ndarray, ratio: Any, proportional: Any, what: str) -> np.ndarray:
-    """D of damping ratios, one or one for each mode by its place, of the body held as its shapes are; and of proportional
-    damping a m + b K."""
-    from scipy.linalg import eigh
-
-    values, vectors = eigh(0.5 * (stiffness + stiffness.T), mass)
+    """D of damping ratios of the body's natural modes, held as its shapes are, and of proportional damping a m + b K. One
+    ratio, or one for each mode by its place: of modes coupled with each other the lowest frequency takes the first."""
+    n = len(mass)
     try:
-        ratios = np.broadcast_to(np.asarray(ratio, dtype=float), len(values))
+        ratios = np.broadcast_to(np.asarray(ratio, dtype=float), n)
         a, b = (a_number(x, what) for x in proportional)
     except (TypeError, ValueError):
         raise InputError(
             f"{what}: damping={ratio!r}, proportional={proportional!r}: give a ratio (or one for each of the "
-            f"{len(values)} modes), and two numbers (a, b) of a m + b K"
+            f"{n} modes), and two numbers (a, b) of a m + b K"
         ) from None
     for x in (*ratios, a, b):
         not_negative(float(x), f"{what}: damping")
-    # each natural mode takes the ratio of the shape that has most of it
-    owner = np.argmax(np.abs(vectors) * np.sqrt(np.diag(mass))[:, None], axis=0)
-    ratios = ratios[owner]
+    D = a * mass + b * stiffness
+    for block in _coupled(stiffness, mass):
+        D[block] += _modal_damping(stiffness[block], mass[block], ratios[block[1].ravel()])
+    return D
+
+
+def _modal_damping(stiffness: np.ndarray, mass: np.ndarray, ratios: np.ndarray) -> np.ndarray:
+    from scipy.linalg import eigh
+
+    values, vectors = eigh(0.5 * (stiffness + stiffness.T), mass)
     modal = mass @ vectors
-    return modal @ np.diag(2 * ratios * np.sqrt(np.maximum(values, 0.0))) @ modal.T + a * mass + b * stiffness
+    return modal @ np.diag(2 * ratios * np.sqrt(np.maximum(values, 0.0))) @ modal.T
+
+
+def _coupled(*matrices: np.ndarray) -> list[Any]:
+    """The blocks of modes that some matrix couples, as indices of a matrix."""
+    from scipy.sparse.csgraph import connected_components
+
+    sizes = [np.sqrt(np.abs(np.diag(matrix))) for matrix in matrices]
+    coupled = [np.abs(matrix) > 1e-9 * np.outer(size, size) for matrix, size in zip(matrices, sizes, strict=True)]
+    count, label = connected_components(np.any(coupled, axis=0))
+    return [np.ix_(*2 * (np.flatnonzero(label == k),)) for k in range(count)]
 
 
 def frame_station(modes: int) -> Station:

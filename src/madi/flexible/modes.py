@@ -9,7 +9,7 @@ vibration, for instance Meirovitch, Analytical Methods in Vibrations, ch. 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -111,6 +111,24 @@ def clamped_pinned(length: float, count: int = 2) -> list[Shape]:
     return _family("clamped-pinned", length, count, lambda b: _ends(b, length, (0, 1), (0, 2)))
 
 
+def clamped_clamped(length: float, count: int = 2) -> list[Shape]:
+    """Clamped at both ends."""
+    return _family("clamped-clamped", length, count, lambda b: _ends(b, length, (0, 1), (0, 1)))
+
+
+def clamped_loaded(length: float, count: int = 2) -> list[Shape]:
+    """Clamped at x = 0, at the end whatever comes. The first shape is what a force there does, the second what a moment does
+    where the end cannot move, the others are those of a beam clamped at both ends (Craig and Bampton's set for the end).
+
+    So the first coordinate is the end's deflection, loads on the end are followed exactly by two shapes, and of a clamped
+    beam `count` shapes give `count` - 1 frequencies to 1 %, whatever the end carries. One alone bears no moment there."""
+    _check(length, count)
+    static = [_polynomial("force at the end", (-0.5, 1.5, 0.0, 0.0), length),
+              _polynomial("moment at the end", (-6.75, 6.75, 0.0, 0.0), length)]  # fmt: skip
+    inner = clamped_clamped(length, count - 2) if count > 2 else []
+    return _numbered("clamped_loaded", [*static[:count], *inner])
+
+
 def pinned_pinned(length: float, count: int = 2) -> list[Shape]:
     """sin(k pi x / L)."""
     _check(length, count)
@@ -133,6 +151,13 @@ def clamped_rod(length: float, count: int = 1) -> list[Shape]:
                      ("clamped_rod", k, {"count": count}))  # fmt: skip
 
     return [shape(k) for k in range(1, count + 1)]
+
+
+def loaded_rod(length: float, count: int = 1) -> list[Shape]:
+    """x / L, what a load at the end does, then sin(k pi x / L): a rod held at x = 0, at the end whatever comes."""
+    _check(length, count)
+    inner = pinned_pinned(length, count - 1) if count > 1 else []
+    return _numbered("loaded_rod", [_polynomial("load at the end", (1.0, 0.0), length), *inner])
 
 
 def free_free(length: float, count: int = 2) -> list[Shape]:
@@ -168,12 +193,23 @@ def polynomials(length: float, count: int = 2, start: int = 2) -> list[Shape]:
 
     def shape(k: int) -> Shape:
         inner = np.poly1d(jacobi(k, 0, 2 * start).coeffs)  # of 2 x/L - 1
-        polynomial = np.poly1d([1.0] + [0.0] * start) * inner(np.poly1d([2.0, -1.0]))
-        derivatives = [polynomial.deriv(order) if order else polynomial for order in range(4)]
-        return Shape(f"polynomial {start + k}", lambda x, order: derivatives[order](x / length) / length**order,
-                     length, recipe=("polynomials", k + 1, {"count": count, "start": start}))  # fmt: skip
+        whole = np.poly1d([1.0] + [0.0] * start) * inner(np.poly1d([2.0, -1.0]))
+        return _polynomial(f"polynomial {start + k}", whole.coeffs, length)
 
-    return [shape(k) for k in range(count)]
+    return _numbered("polynomials", [shape(k) for k in range(count)], start=start)
+
+
+def _polynomial(name: str, coefficients: Any, length: float) -> Shape:
+    """A polynomial in x / L, the highest power first."""
+    whole = np.poly1d(coefficients)
+    derivatives = [whole.deriv(order) if order else whole for order in range(4)]
+    return Shape(name, lambda x, order: derivatives[order](x / length) / length**order, length)
+
+
+def _numbered(kind: str, shapes: Sequence[Shape], **options: float) -> list[Shape]:
+    """All the shapes of a family, with their recipes."""
+    given = {"count": len(shapes), **options}
+    return [replace(shape, recipe=(kind, k, given)) for k, shape in enumerate(shapes, start=1)]
 
 
 def user(function: Callable[[Any], Any], length: float, name: str = "user") -> Shape:

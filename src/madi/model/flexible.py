@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import Finding, InputError, finite_numbers
-from madi.model.elements import Body, Joint, body_name
+from madi.forces import KINDS as FORCES
+from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.spatial.rotation import as_rotation
 
 if TYPE_CHECKING:
     from madi.model.model import Model
 
-WORDS = {"y": "x-y", "z": "x-z"}
+WORDS = {"y": "bending in its x-y plane", "z": "bending in its x-z plane", "twist": "twisting", "axial": "stretching"}
+OPEN = {"y": "clamped_loaded", "z": "clamped_loaded", "twist": "loaded_rod", "axial": "loaded_rod"}
+LIGHT = 0.01  # of the beam's own: a body of less inertia on its end asks for next to no moment
+MOMENTS = ("torque", "torsion_bar", "bushing")
 
 
 def flexible_names(model: Model) -> set[str]:
@@ -89,7 +93,6 @@ def conditions(lowered: Model) -> Iterator[Finding]:
 
 def _beam(lowered: Model, body: Body) -> Iterator[Finding]:
     L, where = body.flexible.length, f"body {body.name!r}"
-    R = as_rotation(body.orientation, body.name)
     places = {joint.child.name: joint.station.key for joint in lowered.joints if joint.station and joint.parent is body}
 
     def here(*ends: Any) -> list[float]:
@@ -105,25 +108,20 @@ def _beam(lowered: Model, body: Body) -> Iterator[Finding]:
     ends: dict[str, dict[float, str]] = {}
     for family, x, kind in body.flexible.ends():
         ends.setdefault(family, {})[x] = kind
+    bare = set(body.flexible.unstrained())
     for family, kinds in ends.items():
-        plane = f"shapes for bending in its {WORDS[family]} plane"
+        plane = f"shapes for {WORDS[family]}"
         free = [x for x, kind in kinds.items() if kind == "free"]
         loose = [(joint, x) for joint, x in joints if any(abs(x - end) < 1e-6 * L for end in free)]
         if joints and len(loose) == len(joints) and not floating:
             joint, x = loose[0]
+            bare -= {(family, end) for end in free}
             yield Finding(
                 where, f"its {plane} end free at x = {x:.4g} m: no shear, no moment, but joint {joint.name!r}, its "
                 "only hold, is there",
-                "Draw the beam from the end that is held (swap start and end), or use polynomials; strict=False accepts it",
+                "Draw the beam from the end that is held (swap start and end), or give a number of shapes "
+                "(clamped_loaded); strict=False accepts it",
             )  # fmt: skip
-        for joint, x in joints:
-            pinned = any(abs(x - end) < 1e-6 * L and kind == "pinned" for end, kind in kinds.items())
-            if pinned and not _turns(joint, R[:, 2] if family == "y" else R[:, 1]):
-                yield Finding(
-                    where, f"its {plane} are pinned at x = {x:.4g} m: no moment there, but the {joint.kind} joint "
-                    f"{joint.name!r} holds its slope",
-                    "Use clamped shapes there, or a joint that turns about the bending axis; strict=False accepts it",
-                )  # fmt: skip
         if all(kind in ("pinned", "clamped") for kind in kinds.values()):
             for end in kinds:
                 if not any(abs(x - end) < 1e-6 * L for x in held):
@@ -131,6 +129,66 @@ def _beam(lowered: Model, body: Body) -> Iterator[Finding]:
                         where, f"its {plane} hold the point at x = {end:.4g} m in place, but no joint is there",
                         "Use shapes that are free there (clamped_free, clamped_tip); strict=False accepts it",
                     )  # fmt: skip
+    for family, end in sorted(bare):
+        for joint, x in joints:
+            if abs(x - end) < 1e-6 * L and _loads(lowered, joint, body, family):
+                yield _unfit(where, family, x, joint)
+
+
+def _unfit(where: str, family: str, x: float, joint: Joint) -> Finding:
+    load = "force" if family == "axial" else "moment"
+    return Finding(
+        where, f"its shapes for {WORDS[family]} carry no {load} at x = {x:.4g} m, but the {joint.kind} joint {joint.name!r} "
+        "brings one",
+        f"Give a number, modes={{{family!r}: 2}}: shapes for whatever comes there ({OPEN[family]}); strict=False accepts it",
+    )  # fmt: skip
+
+
+def _loads(lowered: Model, joint: Joint, beam: Body, family: str) -> bool:
+    """Whether a joint loads the end of a beam as these shapes must answer: by a moment about the axis they turn about, or
+    (axial) by a force. What it leaves free does not, nor a light body that nothing else holds."""
+    R = as_rotation(beam.orientation, beam.name)
+    axis = R[:, {"y": 2, "z": 1, "twist": 0, "axial": 0}[family]]
+    if (_slides if family == "axial" else _turns)(joint, axis) and not _worked(lowered, joint):
+        return False
+    names = [body_name(end) for end in (joint.parent, joint.child)]
+    other = next((b for b in lowered.bodies if b.name in names and not b.name.startswith(f"{beam.name}@")), None)
+    if other is None or _held(lowered, other, joint):
+        return True
+    if family == "axial":
+        return bool(other.mass > LIGHT * beam.mass)
+    own = beam.inertia[0, 0] if family == "twist" else beam.mass * beam.flexible.length**2
+    return _about(other, joint.at, axis) > LIGHT * own
+
+
+def _held(lowered: Model, body: Body, joint: Joint) -> bool:
+    """Whether anything but this joint holds or turns a body."""
+    elements: list[Any] = [*lowered.constraints, *(f for f in lowered.forces if f.kind in MOMENTS)]
+    pairs = [(j.parent, j.child) for j in lowered.joints if j is not joint] + [(e.a, e.b) for e in elements]
+    return any(body.name in map(body_name, pair) for pair in pairs)
+
+
+def _worked(lowered: Model, joint: Joint) -> bool:
+    """Whether the joint is driven or locked, or something acts on its coordinates."""
+    on = [drive.coordinate for drive in lowered.drives]
+    on += [joint_name(force.a) for force in lowered.forces if FORCES[force.kind].ends == 0]
+    on += [joint_name(end) for c in lowered.constraints if c.kind == "coupler" for end in (c.a, c.b)]
+    return any(str(name).split(".")[0] == joint.name for name in on)
+
+
+def _about(body: Body, point: Any, axis: np.ndarray) -> float:
+    """A rigid body's inertia about an axis through a point."""
+    R, J = as_rotation(body.orientation, body.name), np.asarray(body.inertia, dtype=float)
+    J = np.diag(J) if J.ndim == 1 else J
+    arm = np.cross(np.asarray(body.position) + R @ np.asarray(body.com, dtype=float) - np.asarray(point), axis)
+    return float(axis @ R @ J @ R.T @ axis + body.mass * arm @ arm)
+
+
+def _slides(joint: Joint, axis: np.ndarray) -> bool:
+    """Whether the joint lets the beam slide along an axis."""
+    if joint.kind == "planar":
+        return bool(abs(_unit(joint.axes[0]) @ axis) < 1e-6)
+    return joint.kind in ("prismatic", "cylindrical") and bool(np.linalg.norm(np.cross(_unit(joint.axes[0]), axis)) < 1e-6)
 
 
 def _turns(joint: Joint, axis: np.ndarray) -> bool:
@@ -139,6 +197,9 @@ def _turns(joint: Joint, axis: np.ndarray) -> bool:
         return True
     if joint.kind in ("fixed", "prismatic"):
         return False
-    axes = [np.asarray(a, dtype=float) for a in joint.axes]
-    turn = np.stack([a / np.linalg.norm(a) for a in axes])
+    turn = np.stack([_unit(a) for a in joint.axes])
     return bool(np.linalg.norm(axis - turn.T @ np.linalg.lstsq(turn.T, axis, rcond=None)[0]) < 1e-6)
+
+
+def _unit(axis: Any) -> np.ndarray:
+    return np.asarray(axis, dtype=float) / np.linalg.norm(np.asarray(axis, dtype=float))

@@ -11,6 +11,7 @@ import numpy as np
 
 from madi.errors import Finding, InputError, positive_number
 from madi.flexible import Beam, Nodes, Section
+from madi.flexible.beam import USUAL
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Drive, Force, Joint, Visual
 from madi.road import Road
@@ -104,7 +105,8 @@ class Model:
 
         `section`: madi.flexible.tube(outer, inner), rectangle(width, height), ...; E, G (Pa; default E / 2.6), rho (kg/m³).
         `modes`: how many, or which shapes: {"y": 2, "z": 2, "twist": 1, "axial": 1} bends in the planes of its y and z axes,
-        turns about and stretches along x; a number takes the shapes of a beam clamped at its start. Default y and z, 2 each.
+        turns about and stretches along x; a number takes shapes that fit whatever its ends do (clamped_loaded, loaded_rod).
+        Default y and z, 3 each; of several beams joined to one, 2 each are enough.
         `y_axis`: where its y axis points (default: horizontal, or along x where the beam is vertical).
         `damping`: ratio of each mode; `proportional`: (a, b) of a M + b K. `stiffening`: bending shortens the beam, so that
         turning fast or hanging stiffens it; `rotary`: sections resist being tilted.
@@ -113,7 +115,7 @@ class Model:
         accepts shapes whose ends do not fit the joints there.
         """
         axes, length = beam_axes(start, end, y_axis)
-        given = {"y": 2, "z": 2} if modes is None else modes
+        given = dict(USUAL) if modes is None else modes
         flexible = Beam(
             name, length, section, E, rho, G, given, damping, proportional, stiffening, rotary, points or {}, strict
         )

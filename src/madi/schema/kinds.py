@@ -117,7 +117,7 @@ BODIES: dict[str, Entries] = {
         "section": (SectionType(), "its section"),
         "E": (Number("Pa"), "Young's modulus"),
         "rho": (Number("kg/m3"), "density"),
-        "modes": (ModesType(), "shapes it may take; default y: 2, z: 2"),
+        "modes": (ModesType(), "shapes it may take; default y: 3, z: 3"),
         "y_axis": (AXIS, "where its y axis points"),
         "damping": (Damping(), "damping ratio of the modes"),
         "proportional": (Vector(("1/s", "s")), "[a, b] of damping a M + b K"),

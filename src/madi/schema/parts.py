@@ -161,7 +161,8 @@ class SectionType(Type):
 
 
 SHAPES: dict[str, dict[str, Type]] = {
-    **{name: {} for name in ("clamped_free", "clamped_pinned", "pinned_pinned", "clamped_rod", "free_free")},
+    **{name: {} for name in ("clamped_free", "clamped_pinned", "clamped_clamped", "clamped_loaded", "pinned_pinned",
+                             "free_free", "clamped_rod", "loaded_rod")},
     "clamped_tip": {"mass_ratio": Number(), "inertia_ratio": Number()}, "polynomials": {"start": Number(whole=True)},
 }  # fmt: skip
 
