@@ -225,9 +225,9 @@ def test_a_loop_is_shown():
 
 
 def test_no_compiler_is_told(monkeypatch):
-    from madi.engines import compiled
+    from madi.engines import compiler
 
-    monkeypatch.setattr(compiled, "compiler", lambda: None)
+    monkeypatch.setattr(compiler, "compiler", lambda: None)
     s = pendulum().build()
     with pytest.raises(madi.EngineError, match=r"C compiler.*jit"):
         s.forward_dynamics([0.1], [0.0], engine="compiled")

@@ -183,7 +183,7 @@ def every_element():
     m.bushing("bush", base, spun, at=(0, 2, 1), stiffness=(1, 2, 3, 4, 5, 6), axis=(0, 1, 1))
     m.joint_spring("turn", "revolute", stiffness=5, rest=0.1)
     m.wheel("wheel", base, at=(0, 0, 0.5), radius=0.4, stiffness=1e5, road=way, places=9)
-    for law in ("linear", "fiala", "brush"):
+    for law in ("smooth", "fiala", "brush"):
         m.tire(f"tire {law}", spun, at=(0, 2, 1), axis=(0, 1, 0), radius=0.9, stiffness=1e4, cornering_stiffness=1e4,
                law=law, road=way)  # fmt: skip
     m.track("track", base, spun, at=line, radii=(0.3, 0.2), tension=100, stiffness=1e3, support=10, road=madi.flat(0.2))
@@ -229,7 +229,7 @@ def test_the_schema_knows_every_element_of_the_model_and_its_arguments():
             known = set(inspect.signature(getattr(madi.Model, name)).parameters) - {"self", "name"}
             assert set(kind(group, name).entries) == known, name
     elements = {n for kinds in GROUPS.values() for n in kinds}
-    others = {"save", "simulate", "check", "build", "drive", "lock", "adjustable", "visual", "snapshot"}
+    others = {"save", "simulate", "check", "build", "drive", "lock", "adjustable", "visual", "snapshot", "remove", "replace"}
     methods = {n for n, f in vars(madi.Model).items() if callable(f) and not n.startswith("_")}
     assert methods == elements | others
     run = set(inspect.signature(madi.simulate).parameters) - {
@@ -457,7 +457,7 @@ def test_names_that_look_like_something_else_come_back(name):
     m = madi.Model(name)
     body = m.body(name, 1.0, inertia=(1, 1, 1), position=(0, 0, -1))
     m.revolute(name, m.ground, body, at=(0, 0, 0), axis=(0, 1, 0), q0=[0.2])
-    m.joint_torque(name, name, lambda t, q, v: -q[0] * v[0])
+    m.joint_torque(f"torque of {name}", name, lambda t, q, v: -q[0] * v[0])
     m.lock(name)
     back = again(m)
     same_arrays(m, back)

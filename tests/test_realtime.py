@@ -55,7 +55,7 @@ def test_forces_of_slip():
     assert np.hypot(force[0], force[1]) < 0.8 * N
 
 
-@pytest.mark.parametrize("law", ["linear", "fiala", "brush"])
+@pytest.mark.parametrize("law", ["smooth", "fiala", "brush"])
 @pytest.mark.parametrize("path", ["standstill", "reverse", "lift-off", "touch-down"])
 def test_continuous_where_a_tire_is_delicate(path, law):
     """Through standstill, into reverse and off the road the forces are finite and do not jump."""
@@ -101,7 +101,7 @@ def test_friction_that_falls_with_slip():
     locked, _ = on_tire(m, LOW, np.array([10.0, 0, 0, 0, 0.0, 0]))  # slip 1: sliding friction
     N = 2000.0
     assert -locked[0] == pytest.approx(0.5 * N - (0.5 * N) ** 2 / (4 * 3e4), rel=1e-9)
-    with pytest.raises(madi.InputError, match="choose one of linear, fiala, brush"):
+    with pytest.raises(madi.InputError, match="choose one of smooth, fiala, brush"):
         rolling(law="magic")
 
 

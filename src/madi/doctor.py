@@ -58,7 +58,12 @@ def examine(model: Model, step: float | None = None, method: str | None = None) 
     if defects:
         return Findings(defects)
     system = model.build()
-    found = [*_run(model, system), *_units(model), *(f for body in model.bodies for f in _inertia(model, body))]
+    found = [
+        *_notes(model),
+        *_run(model, system),
+        *_units(model),
+        *(f for body in model.bodies for f in _inertia(model, body)),
+    ]
     try:
         start = system.start
     except AssemblyError as error:
@@ -72,6 +77,13 @@ def examine(model: Model, step: float | None = None, method: str | None = None) 
 def _sorted(found: list[Finding]) -> Findings:
     rank = {ERROR: 0, WARNING: 1, REMARK: 2}
     return Findings(sorted(found, key=lambda finding: rank[finding.severity]))
+
+
+def _notes(model: Model) -> Iterator[Finding]:
+    """What the file it was imported from says and the model does not."""
+    for note in model.notes:
+        told = note if len(note) < 300 else f"{note[:300]} ..."
+        yield Finding("import", f"not carried over: {told}", "Add what matters by hand", WARNING)
 
 
 def _run(model: Model, system: System) -> Iterator[Finding]:

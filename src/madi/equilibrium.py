@@ -5,6 +5,10 @@ with the exact system Jacobian are made robust by a pseudo-transient term: (M / 
 motion M q' T^2 = -R, in which everything sinks towards where it rests; T grows with every step that succeeds, and the steps
 become Newton's (Kelley and Keyes, SIAM J. Numer. Anal. 35 (1998) 508). So wheels may start in the air. Directions without
 stiffness (a wheel that may roll) stay near where they are.
+
+Columns are weighed by the roots of their stiffness and mass, rows by what they are then: a gram beside a ton is solved for
+like the ton. Each column is in balance when what is left of it is a small part of the forces that meet there, or what
+rounding of positions makes of its stiffness.
 """
 
 from __future__ import annotations
@@ -18,21 +22,22 @@ import numpy as np
 from madi.errors import InputError, RunError
 from madi.joints.dispatch import retract
 from madi.loops.assemble import start_vector
+from madi.model.elements import joint_name
 from madi.model.model import Model
-from madi.pipeline import assembled
 from madi.symbolic.jacobian import jacobian_function
 from madi.system import System
 from madi.topology.layout import Layout, repack
 
 MOST = 400  # steps
 FAR = 0.1  # m or rad: longest step of a coordinate
-TIGHT = 1e-10  # residual against the forces that balance
+TIGHT = 1e-10  # residual of a column against the forces that balance there
+ROUNDING = 1e-13  # m or rad: positions are not known better
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Where a model rests: `q` (and `v`, all zero), multipliers, how many steps it took; `free`: coordinates that nothing
-    holds; `stable`: whether all stiffnesses are positive there."""
+    """Where a model rests: `q` (and `v`, all zero), multipliers, how many steps it took; `residual`: the largest force (N,
+    N m) that is left; `free`: coordinates that nothing holds; `stable`: whether all stiffnesses are positive there."""
 
     system: System
     q: np.ndarray
@@ -71,11 +76,12 @@ class Balance:
         from madi.engines.plain import PlainEngine
 
         self.engine = PlainEngine(layout)
+        self.weightless = PlainEngine(repack(layout, {}, {"gravity": np.zeros(3)}))
         self.rows = np.asarray(model.row_place) >= 0
         self.size = system.nv + 2 * system.n_constraints
 
     def at(self, q: np.ndarray, lam: np.ndarray) -> State:
-        """The balance at q, with the multipliers that leave least of R, by mass."""
+        """The balance at q, with the multipliers that leave least of R."""
         system, free = self.system, ~self.held
         nv, nr = system.nv, system.n_constraints
         lam = lam.copy()
@@ -88,30 +94,36 @@ class Balance:
             found = self.blocks.matrices(values, nv, nr)
             K, M = found["q"][np.ix_(free, free)], found["qdd"][np.ix_(free, free)]
             J, R, phi = found["phi"][np.ix_(self.rows, free)], out[:nv][free], out[nv : nv + nr][self.rows]
-            root = np.sqrt(np.diag(M)) + 1e-300
+            root = np.sqrt(np.abs(np.diag(K)) + np.diag(M) + 1e-300)  # N/m, N m/rad: stiffness, or mass over 1 s^2
             if nr:
                 change = np.linalg.lstsq(J.T / root[:, None], R / root, rcond=1e-10)[0]
                 lam[self.rows] -= change
                 R = R - J.T @ change
-        size = float(np.linalg.norm(R / root))
-        return State(R, phi, K, M, J, lam, root, size, float(np.max(np.abs(phi), initial=0.0)))
+        size, gap = float(np.linalg.norm(R / root)), float(np.max(np.abs(phi), initial=0.0))
+        return State(R, phi, K, M, J, lam, root, size, gap, np.abs(R) / self._enough(q, K, J, lam))
+
+    def _enough(self, q: np.ndarray, K: np.ndarray, J: np.ndarray, lam: np.ndarray) -> np.ndarray:
+        """What may be left of each column: a small part of weights, applied forces and loads of loops there."""
+        nv, free = self.system.nv, ~self.held
+        x = np.zeros(2 * nv + len(lam))
+        both, applied = (
+            engine.evaluate("residual", self.t, q, np.zeros(nv), x, self.size)[:nv][free]
+            for engine in (self.engine, self.weightless)
+        )
+        force = np.abs(both - applied) + np.abs(applied) + np.abs(J).T @ np.abs(lam[self.rows])
+        least = 1e-15 * float(np.max(force, initial=0.0)) + 1e-300
+        return TIGHT * force + ROUNDING * np.abs(K).sum(axis=1) + least
 
     def step(self, state: State, shift: float) -> np.ndarray:
         """(K + shift M) d + Phi_q^T mu = -R,  Phi_q d = -Phi; rows and columns weighed, so that metres and radians count
         alike."""
         m = len(state.phi)
-        weights = np.concatenate([1.0 / state.root, np.ones(m)])
+        rows = np.linalg.norm(state.J / state.root, axis=1)
+        weights = np.concatenate([1.0 / state.root, 1.0 / np.where(rows > 0, rows, 1.0)])
         A = np.block([[state.K + shift * state.M, state.J.T], [state.J, np.zeros((m, m))]])
-        side = np.concatenate([-state.R / state.root, -state.phi])
+        side = np.concatenate([-state.R, -state.phi]) * weights
         found = np.linalg.lstsq(A * weights[:, None] * weights[None, :], side, rcond=1e-13)[0]
         return found[: len(state.R)] / state.root
-
-    def load(self, state: State) -> float:
-        """The size of the forces that balance: what the residual is judged by."""
-        arrays = self.system.layout.arrays
-        weight = float(np.linalg.norm(arrays.gravity)) * float(np.sqrt(np.sum(arrays.mass)))
-        carried = float(np.linalg.norm((state.J.T @ state.lam[self.rows]) / state.root)) if len(state.phi) else 0.0
-        return weight + carried + 1e-6
 
 
 @lru_cache(maxsize=8)
@@ -121,8 +133,8 @@ def _traced(ints: bytes, reals: bytes) -> Any:
 
 
 class State(NamedTuple):
-    """The balance at one position: R, Phi, dR/dq, M, Phi_q over free columns, all multipliers, roots of the masses, and the
-    sizes of R (by mass) and Phi."""
+    """The balance at one position: R, Phi, dR/dq, M, Phi_q over free columns, all multipliers, what columns are weighed by,
+    the sizes of R (weighed) and Phi, and what is left of each column against what may be."""
 
     R: np.ndarray
     phi: np.ndarray
@@ -133,12 +145,19 @@ class State(NamedTuple):
     root: np.ndarray
     size: float
     gap: float
+    out: np.ndarray
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is in balance, and closed."""
+        return bool(np.max(self.out, initial=0.0) <= 1.0) and self.gap <= 1e-11
 
 
 def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibrium:
     """The equilibrium of a model under its loads, nearest (by sinking) to where its joints start, or to `q0`.
 
-    Drives hold their joints where they are at time t. Raises RunError, which names what is out of balance, if there is none.
+    Drives hold their joints where they are at time t; of a mechanism that cannot move it gives the loads. If there is none,
+    RunError names what is out of balance, and `error.equilibrium` is the nearest that was found.
 
     >>> import madi
     >>> m = madi.Model("scale")
@@ -155,12 +174,12 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
     q, lam = _start(system, q0, t), np.zeros(system.n_constraints)
     shift = 0.0
     state = balance.at(q, lam)
-    first = state.size  # what acts where the search begins: forces that are not weights
+    nearest = q, state
     for k in range(MOST):
-        if state.size <= TIGHT * (balance.load(state) + first) and state.gap <= 1e-11:
+        if state.settled:
             return _found(system.still(), balance, q, k, state)
-        if k == 0:
-            shift = state.size / 0.02  # a first step of some centimetres
+        if k == 0:  # a first step of some centimetres
+            shift = float(np.max(np.abs(state.R) / np.diag(state.M), initial=0.0)) / 0.02
         step = balance.step(state, shift)
         d = np.zeros(system.nv)
         d[~balance.held] = step
@@ -172,26 +191,43 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
         downhill = state.R @ step <= 1e-12 * np.linalg.norm(state.R) * np.linalg.norm(step)
         if downhill and (trial.size <= 1.0001 * state.size or trial.R @ step <= 0.0):
             q, state, shift = there, trial, 0.2 * shift
+            if _distance(state) < _distance(nearest[1]):
+                nearest = q, state
         else:
             shift = max(8.0 * shift, 1e-6)
         if not np.isfinite(state.size):
             break
-    R = state.R
+    raise _failure(system, balance, *nearest)
+
+
+def _distance(state: State) -> float:
+    """How far from balance a state is."""
+    return max(float(np.max(state.out, initial=0.0)), state.gap / 1e-11)
+
+
+def _failure(system: System, balance: Balance, q: np.ndarray, state: State) -> RunError:
+    """What to say, and the nearest state to look at."""
     names = [name for name, held in zip(system.speeds, balance.held, strict=True) if not held]
-    worst = np.argsort(-np.abs(R))[:4]
-    told = ", ".join(f"{names[j]} {R[j]:.3g}" for j in worst)
-    raise RunError(
-        f"model {system.name!r}: no equilibrium found in {MOST} steps. Out of balance (N, N m, by coordinate): {told}. "
-        "Something may be free to move on: hold it with a lock or a spring, or start nearer with q0.",
+    worst = np.argsort(-state.out)[:4]
+    told = ", ".join(f"{names[j]} {state.R[j]:.3g}" for j in worst if state.out[j] > 1.0) or "nothing"
+    joint = names[int(worst[0])].split(".")[0] if len(worst) else ""
+    on_it = [force.name for force in system.lowered.forces if str(joint_name(force.a)).split(".")[0] == joint]
+    more = f" (acted on by {', '.join(on_it[:4])})" if on_it else ""
+    error = RunError(
+        f"model {system.name!r}: no equilibrium found in {MOST} steps. Farthest from balance is joint {joint!r}{more}; left "
+        f"there (N, N m, by coordinate): {told}; loops open by {state.gap:.1e}. Something may be free to move on: hold it "
+        "with a lock or a spring, or start nearer with q0. error.equilibrium is the nearest state.",
         None,
     )
+    error.equilibrium = _found(system.still(), balance, q, MOST, state)
+    return error
 
 
 def _start(system: System, q0: Any, t: float) -> np.ndarray:
     """Where the search begins: loops closed, drives where they are at t."""
     if system.frozen.rows:
-        q, _ = assembled(system, q0, None) if t == 0.0 else (system.assemble(q0, t=t).q, None)
-        return q.copy()
+        found = system.start if q0 is None and t == 0.0 else system.assemble(q0, t=t)
+        return found.q.copy()
     q = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
     return system.observe(q, None, t, engine="plain").q[0].copy()
 
@@ -219,4 +255,5 @@ def _found(system: System, balance: Balance, q: np.ndarray, k: int, state: State
         for j in np.flatnonzero(np.abs(values) <= 1e-9 * biggest):
             direction = np.abs(N @ vectors[:, j])
             loose += [names[c] for c in np.flatnonzero(direction > 0.5 * np.max(direction))]
-    return Equilibrium(system, q, np.zeros(system.nv), state.lam, k, state.size, tuple(dict.fromkeys(loose)), stable)
+    left = float(np.max(np.abs(state.R), initial=0.0))
+    return Equilibrium(system, q, np.zeros(system.nv), state.lam, k, left, tuple(dict.fromkeys(loose)), stable)

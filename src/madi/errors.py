@@ -47,6 +47,16 @@ class FileError(MadiError):
     """A file is wrong: which file, which line, which path in the document, and the cure."""
 
 
+class SeveralErrors(FileError):  # noqa: N818 - there are several
+    """All that is wrong in one element of a file."""
+
+    def __init__(self, errors: list[FileError]):
+        self.errors: list[FileError] = [
+            one for error in errors for one in (error.errors if isinstance(error, SeveralErrors) else [error])
+        ]
+        super().__init__("\n".join(map(str, self.errors)))
+
+
 class EngineError(MadiError):
     """The engine asked for cannot serve this model or this machine."""
 
@@ -64,11 +74,13 @@ class AssemblyError(MadiError):
 
 
 class RunError(MadiError):
-    """A run stopped early. `run` holds what was computed until then (or None)."""
+    """A run stopped early, or statics found no rest. `run` holds what was computed until then, `equilibrium` the nearest
+    state of rest (or None)."""
 
     def __init__(self, message: str, run: Any = None):
         super().__init__(message)
         self.run = run
+        self.equilibrium: Any = None
 
 
 class MadiWarning(UserWarning):

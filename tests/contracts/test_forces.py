@@ -190,7 +190,7 @@ def between(m, kind):
         road = madi.flat().sine(0.2, 3.0, start=-3.0, end=6.0)
         m.tire("f", "a", (1, 0, 0.5), (0.1, 1, 0.2), radius=0.8, stiffness=100.0, damping=3.0, slip_stiffness=40.0,
                cornering_stiffness=30.0, rolling_resistance=0.02, sliding_friction=0.5, road=road,
-               law="linear" if kind == "tire" else kind)  # fmt: skip
+               law="smooth" if kind == "tire" else kind)  # fmt: skip
     elif kind == "spring_damper":
         m.spring_damper("f", "a", "b", at, stiffness=30.0, damping=2.0, free_length=0.6)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ import typer
 from madi.cli import session  # noqa: F401 - its commands
 from madi.cli.app import MODEL, Json, app, no_nan, show
 from madi.cli.books import write_book
+from madi.errors import MadiWarning
 
 
 @app.command()
@@ -232,10 +234,52 @@ def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: s
     return list(reports.values())
 
 
+@app.command()
+def cache(
+    what: Annotated[str, typer.Argument(help="show, or clear")] = "show",
+    as_json: Json = False,
+) -> None:
+    """Show what compiled code is kept on this machine, and where; or remove it (it is made anew when it is needed).
+
+    Example: madi cache clear
+    """
+    from madi.engines.cache import cache_folder, clear, limit, pieces
+
+    if what not in ("show", "clear"):
+        raise typer.BadParameter(f"{what!r}: say show or clear")
+    if what == "clear":
+        print(f"{cache_folder()}: {clear() / 1e6:.1f} MB removed")
+        return
+    kept, folder = pieces(), str(cache_folder())
+    size = sum(one for _, one, _ in kept)
+    if as_json:
+        print(json.dumps({"folder": folder, "pieces": len(kept), "bytes": size, "limit": limit()}, indent=2))
+    else:
+        print(f"{folder}: {len(kept)} pieces, {size / 1e6:.1f} of at most {limit() / 1e6:.0f} MB")
+        print("MADI_CACHE_DIR puts it elsewhere, MADI_CACHE_MB limits it, `madi cache clear` removes it")
+
+
+def _speak_plainly() -> None:
+    """Warnings as one line; and on a terminal that knows ASCII only, what it cannot show is replaced, not an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    usual = warnings.showwarning
+
+    def show_warning(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+        if issubclass(category, MadiWarning):
+            print(f"madi: warning: {message}", file=sys.stderr)
+        else:
+            usual(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show_warning
+
+
 def main() -> None:
     """Entry point: madi's own errors become one clear message and exit code 1."""
     from madi.errors import InputError, MadiError
 
+    _speak_plainly()
     words = sys.argv
     if words[1:] == ["--version"]:
         words[1] = "version"

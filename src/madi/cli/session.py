@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,7 +71,9 @@ def import_(
     """
     from madi.cli.models import imported
 
-    model = imported(file, limits, "free" if free else "fixed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # told below
+        model = imported(file, limits, "free" if free else "fixed")
     target = model.save(out or file.with_suffix(".yaml"))
     print(f"{target}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.constraints)} constraints")
     for note in model.notes:

@@ -1,7 +1,7 @@
 """Where compiled code is kept between processes.
 
-A *piece* is a file or a folder in the cache; beside it lies its seal, NAME.seal, with length and hash of each of its files. A piece
-is made in a folder of its own, brought to the disk, renamed, then sealed; it is used only if its seal fits. So what a
+A *piece* is a file or a folder in the cache; beside it lies its seal, NAME.seal, with length and hash of each of its files.
+It is made in a folder of its own, brought to the disk, renamed, then sealed; it is used only if its seal fits. So what a
 full disk, a crash or a stranger left behind is never loaded: it is removed and made anew. Only the user can write here.
 """
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.imports.urdf import Frame, _some, start, stop
+from madi.imports.urdf import Frame, start, told, warned
 from madi.imports.xml import Element, parse_xml, read_xml
 from madi.model.elements import Visual
 from madi.model.model import Model
@@ -42,12 +42,18 @@ def load_mjcf(path: str | Path, limits: bool = False) -> Model:
     """A Model from a MuJoCo XML file. `limits`: joints get stops at their range. `model.notes` tells what was not carried
     over."""
     file = Path(path)
-    return _Reader(read_xml(file), file.parent, limits).model()
+    return warned(_Reader(read_xml(file), file.parent, limits).model(), file.name)
 
 
 def mjcf_text(text: str | bytes, limits: bool = False) -> Model:
     """The same from text; other files are not read."""
     return _Reader(parse_xml(text, "mjcf"), None, limits).model()
+
+
+def _names(element: Element) -> set[str]:
+    """Names of all bodies and joints of a file."""
+    found = {element.get("name")} if element.tag in ("body", "joint", "freejoint") and element.get("name") else set()
+    return found.union(*(_names(child) for child in element.children))
 
 
 class _Reader:
@@ -70,6 +76,7 @@ class _Reader:
             ) from None
         if self.compiler.get("coordinate", "local") != "local":
             raise root.error("global coordinates are not read; MuJoCo itself has given them up")
+        self.reserved = _names(root)
         self.defaults: dict[str, dict[str, dict[str, str]]] = {"main": {}}
         for element in root.all("default"):
             if element.get("class", "main") != "main":
@@ -162,12 +169,12 @@ class _Reader:
                 self._equality(self._filled(element, "", "equality"), k)
         for tag in LEFT_OUT:
             for element in self.root.all(tag):
-                if element.children:
-                    self.note(f"<{tag}>", ", ".join(c.get("name") or c.tag for c in element.children[:4]))
+                for child in element.children:
+                    self.note(f"<{tag}>", child.get("name") or child.tag)
         if not self.m.bodies:
             raise self.root.error("has no bodies")
         self._total()
-        self.m.notes = [f"{what}: {_some(who)}" for what, who in self.notes.items()]
+        self.m.notes = told(self.notes)
         return self.m
 
     def _children(self, element: Element, childclass: str, frame: Frame, parent: Any) -> None:
@@ -181,11 +188,14 @@ class _Reader:
                 raise child.error(f"<{child.tag}> is not read; write the bodies out (mj_saveLastXML does)")
 
     def _free_name(self, wanted: str, taken: list[Any], fallback: str) -> str:
+        """A name that nobody has: the file's own where it can be; a changed one is noted and keeps off the file's names."""
         name = (wanted or fallback).replace(".", "_").replace("@", "_")
         name = f"{name}_" if name == "ground" else name
         known = {element.name for element in taken}
-        while name in known:
+        while name in known or (name != wanted and name in self.reserved):
             name += "_"
+        if wanted in self.reserved and name != wanted:
+            self.note("names changed (a dot or @ has a meaning here)", f"{wanted} is {name}")
         return name
 
     def _body(self, element: Element, outer: str, above: Frame, parent: Any) -> None:
@@ -246,11 +256,25 @@ class _Reader:
             self._range(joint, name, turn, ref)
         elif damping or stiffness:
             self.note("springs and dampers of ball and free joints", name)
-        for what, word in (("armature", "armature (inertia of rotors)"), ("frictionloss", "dry friction of joints")):
-            if joint.number(what, 0.0):
-                self.note(word, name)
+        self._rotor(joint, name, kind)
+        if joint.number("frictionloss", 0.0):
+            self.note("dry friction of joints", name)
+        if kind == "ball" and "range" in joint.attributes:
+            self.note("ranges of ball joints", name)
+        for what in ("actuatorfrcrange", "margin", "actuatorgravcomp"):
+            if what in joint.attributes:
+                self.note(f"{what} of joints", name)
         if "springdamper" in joint.attributes:
             self.note("springs by time constant (springdamper)", name)
+
+    def _rotor(self, joint: Element, name: str, kind: str) -> None:
+        inertia = joint.number("armature", 0.0)
+        if inertia < 0:
+            raise joint.error("the armature is negative")
+        if kind == "free" and inertia:
+            self.note("armature of free joints", name)
+        elif inertia:
+            self.m.joints[-1].armature = inertia
 
     def _range(self, joint: Element, name: str, turn: float, ref: float) -> None:
         low, high = joint.numbers("range", 2, (0.0, 0.0))
@@ -259,7 +283,9 @@ class _Reader:
         if not (limited == "true" or (limited == "auto" and automatic)) or not low < high:
             return
         if self.limits:
-            stop(self.m, name, turn * low - ref, turn * high - ref)
+            self.m.stop(f"{name}_stop", name, turn * low - ref, turn * high - ref)
+            if "solreflimit" in joint.attributes or "solimplimit" in joint.attributes:
+                self.note("how soft limits are (solreflimit, solimplimit)", name)
         else:
             self.note("ranges of joints (limits=True, --limits, makes stops of them)", name)
 

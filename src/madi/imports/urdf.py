@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from madi.errors import InputError
+from madi.errors import InputError, MadiWarning
 from madi.imports.xml import Element, parse_xml, read_xml
 from madi.model.elements import Visual
 from madi.model.model import Model
-from madi.schema.expression import Functions, Scope
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free",
          "planar": "planar"}  # fmt: skip
+LONG = 160  # characters of a note in a warning
 LEFT_OUT = {"transmission": "transmissions", "gazebo": "Gazebo's extensions", "sensor": "sensors"}
-STOP = (1e4, 1e2)  # stiffness (N m/rad or N/m) and damping of limits, where they are asked for as stops
 
 
 class Frame:
@@ -55,7 +55,7 @@ def load_urdf(
     their limits. `packages`: folders of the packages that meshes are in (package://NAME/...); else meshes are looked for
     beside the file. `model.notes` tells what was not carried over."""
     file = Path(path)
-    return _Robot(read_xml(file), file.parent, base, limits, packages or {}).model()
+    return warned(_Robot(read_xml(file), file.parent, base, limits, packages or {}).model(), file.name)
 
 
 def urdf_text(text: str | bytes, base: str = "fixed", limits: bool = False) -> Model:
@@ -74,6 +74,10 @@ class _Robot:
         self.joints = self._named("joint")
         self.called = _renamed(self.joints, "."), _renamed(self.links, "@")
         self.notes: dict[str, list[str]] = {}
+        for names in self.called:
+            for old, new in names.items():
+                if old != new:
+                    self.note("names changed (a dot or @ has a meaning here)", f"{old} is {new}")
 
     def _named(self, tag: str) -> dict[str, Element]:
         found: dict[str, Element] = {}
@@ -98,8 +102,8 @@ class _Robot:
                 raise self.joints[name].error(f"link {child!r} is the child of two joints; URDF describes trees")
         roots = [name for name in self.links if name not in children]
         if len(roots) != 1:
-            told = ", ".join(map(repr, roots[:6])) or "none: the joints form a ring"
-            raise self.root.error(f"exactly one link must be no joint's child; here {told}")
+            listed = ", ".join(map(repr, roots[:6])) or "none: the joints form a ring"
+            raise self.root.error(f"exactly one link must be no joint's child; here {listed}")
         frames = {roots[0]: Frame(np.eye(3), np.zeros(3))}
         waiting = dict(ends)
         order: list[str] = []
@@ -119,7 +123,7 @@ class _Robot:
         for tag, what in LEFT_OUT.items():
             for element in self.root.all(tag):
                 self.note(what, element.get("name") or element.get("reference") or f"line {element.line}")
-        self.m.notes = [f"{what}: {_some(who)}" for what, who in self.notes.items()]
+        self.m.notes = told(self.notes)
         return self.m
 
     def _ends(self, joint: Element) -> tuple[str, str]:
@@ -168,7 +172,8 @@ class _Robot:
         xx, xy, xz, yy, yz, zz = (inertia.number(name, 0.0) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
         J = frame.R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ frame.R.T
         moments = np.linalg.eigvalsh(J)
-        unphysical = bool(moments[2] > (moments[0] + moments[1]) * (1 + 1e-9))
+        weightless = mass.number("value") == 0 and bool(np.any(J))
+        unphysical = weightless or bool(moments[2] > (moments[0] + moments[1]) * (1 + 1e-9))
         if unphysical:
             self.note("inertias no rigid body can have (taken as they are)", f"line {inertia.line}")
         return {"mass": mass.number("value"), "com": tuple(frame.r), "inertia": J, "unphysical": unphysical}
@@ -180,7 +185,7 @@ class _Robot:
             raise joint.error(f"type {kind!r}: choose one of {', '.join(KINDS)}")
         axis = joint.first("axis")
         direction = np.array([1.0, 0.0, 0.0]) if axis is None else axis.vector("xyz", (1.0, 0.0, 0.0))
-        if not np.linalg.norm(direction) > 0:
+        if KINDS[kind] in ("revolute", "prismatic", "planar") and not np.linalg.norm(direction) > 0:
             raise (axis or joint).error("the axis is zero")
         called = self.called[0][name]
         ends = (called, self.body[parent], self.body[child])
@@ -208,7 +213,7 @@ class _Robot:
         if limit is not None and kind != "continuous":
             low, high = limit.number("lower", 0.0), limit.number("upper", 0.0)
             if self.limits and low < high:
-                stop(self.m, name, low, high)
+                self.m.stop(f"{name}_stop", name, low, high)
             elif low < high:
                 self.note("limits of joints (limits=True, --limits, makes stops of them)", name)
             for what in ("effort", "velocity"):
@@ -315,13 +320,14 @@ def _renamed(elements: Mapping[str, Any], refused: str) -> dict[str, str]:
     return found
 
 
-def stop(m: Model, joint: str, low: float, high: float, stiffness: float = STOP[0], damping: float = STOP[1]) -> None:
-    """Limits of a joint as a spring and damper beyond them."""
-    q, v = f'q("{joint}")', f'v("{joint}")'
-    push = f"{stiffness!r} * ({{}} - {q}) - {damping!r} * {v}"
-    text = f"where({q} > {high!r}, {push.format(repr(high))}, where({q} < {low!r}, {push.format(repr(low))}, 0))"
-    m.joint_torque(f"{joint}_stop", joint, Functions([Scope({}, {}, {}).function(text, None)], single=True))
+def told(notes: Mapping[str, list[str]]) -> list[str]:
+    """What was not carried over, everything counted."""
+    return [f"{what}{f' ({len(who)})' if len(who) > 1 else ''}: {', '.join(who)}" for what, who in notes.items()]
 
 
-def _some(who: list[str]) -> str:
-    return ", ".join(who[:8]) + (f" and {len(who) - 8} more" if len(who) > 8 else "")
+def warned(model: Model, file: str) -> Model:
+    """One warning with what a file says and the model does not; `model.notes` has all of it."""
+    if model.notes:
+        lines = "; ".join(note if len(note) <= LONG else f"{note[:LONG]} ..." for note in model.notes)
+        warnings.warn(MadiWarning(f"{file}: not carried over: {lines}"), stacklevel=3)
+    return model

@@ -169,8 +169,12 @@ def _inertia(body: Body, where: str, mass: float | None) -> Iterator[Finding]:
             f"no rigid body has these principal moments, {_list(principal)}: the largest exceeds the sum of the others",
             "Correct the inertia, or accept it as it is with unphysical=True (in a file unphysical: true)",
         )
-    if mass == 0.0 and scale > 0.0:
-        yield Finding(where, "inertia without mass", "Give a mass, or leave both out for a massless body")
+    if mass == 0.0 and scale > 0.0 and not body.unphysical:
+        yield Finding(
+            where,
+            "inertia without mass",
+            "Give a mass, leave both out for a massless body, or accept it with unphysical=True",
+        )
 
 
 def _list(values: np.ndarray) -> str:
@@ -345,6 +349,7 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
     """The parameters of a force element, one by one."""
     for what, value in force.parameters.items():
         missing = value is None and what in MAY_BE_NONE and (force.kind == "bushing" or what != "axis")
+        missing = missing or (value is None and force.kind == "stop" and what == "stiffness")
         if what in ("smooth", "tir", "mirrored") or missing:
             continue
         if what == "road":
@@ -378,6 +383,11 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
                 number == int(number) and 0 < number < 100 and (number % 2 == 1 or force.kind == "track")
             ):
                 yield Finding(where, f"places {value!r} is not a small odd number", "1 feels the road right below, 9 a disc")
+            elif what == "stiffness" and force.kind == "stop" and number <= 0:
+                yield Finding(where, f"stiffness {value!r} is not > 0", "Leave it out: it is scaled by the inertia there")
+    low, high = (numbers(force.parameters.get(what)) for what in ("lower", "upper"))
+    if force.kind == "stop" and low is not None and high is not None and not np.all(low < high):
+        yield Finding(where, f"lower {low} is not below upper {high}", "Give the range as lower < upper")
 
 
 NOT_NEGATIVE = (
@@ -495,7 +505,7 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
             f"joint(s) {', '.join(map(repr, kept))}", f"cut=False, but the joints that may not be cut form a loop: {names}",
             "Allow the cut of one of them",
         )  # fmt: skip
-    on_joints = [force for force in model.forces if force.kind in ("joint_spring", "joint_torque")]
+    on_joints = [force for force in model.forces if FORCES[force.kind].ends == 0]
     acting = [(f"force {force.name!r}", str(joint_name(force.a))) for force in on_joints]
     for c in model.constraints:
         if c.kind == "coupler":
@@ -583,7 +593,7 @@ def _constraints(model: Model) -> Iterator[Finding]:
 
 def _massless(model: Model, tree: SpanningTree) -> Iterator[Finding]:
     """A massless body at the end of a chain has no equation of motion; inside a chain it is legal."""
-    heavy = {body.name: float(body.mass) > 0 for body in model.bodies}
+    heavy = {body.name: float(body.mass) > 0 or np.any(body.inertia) for body in model.bodies}
     heavy["ground"] = True
     for edge in reversed(tree.edges):
         heavy[edge.parent] = heavy[edge.parent] or heavy[edge.body]

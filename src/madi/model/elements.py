@@ -10,6 +10,37 @@ import numpy as np
 
 from madi.errors import InputError, finite_numbers, positive_number
 
+
+class Element:
+    """What all elements share: fields that can be set later, and no others. What is set counts from the next build on, and
+    is checked there like what was drawn."""
+
+    name: str
+
+    def __setattr__(self, field: str, value: Any) -> None:
+        numbers = self.__dict__.get("parameters", {})
+        if field in type(self).__dataclass_fields__:  # type: ignore[attr-defined]
+            object.__setattr__(self, field, value)
+        elif field in numbers:
+            self._refuse_derived(field)
+            numbers[field] = value
+        else:
+            known = [one for one in type(self).__dataclass_fields__ if one != "parameters"]  # type: ignore[attr-defined]
+            raise InputError(
+                f"{type(self).__name__.lower()} {self.__dict__.get('name')!r} has no {field!r} that could be set; it has: "
+                f"{', '.join([*numbers, *known])}"
+            )
+
+    def __getattr__(self, field: str) -> Any:
+        numbers = self.__dict__.get("parameters", {})
+        if field in numbers:
+            return numbers[field]
+        raise AttributeError(f"{type(self).__name__.lower()} {self.__dict__.get('name')!r} has no {field!r}")
+
+    def _refuse_derived(self, field: str) -> None:
+        """Numbers that others were made of when the element was drawn cannot be set alone."""
+
+
 VISUAL_SIZES = {"box": 3, "sphere": 1, "cylinder": 2}  # how many numbers tell their size
 
 
@@ -44,7 +75,7 @@ class Visual:
 
 
 @dataclass(eq=False)
-class Body:
+class Body(Element):
     """A rigid body. `com` in the body frame, `inertia` about the centre of mass in body axes (3 numbers or 3x3).
 
     A flexible one has `flexible` (a Beam, or Nodes) instead, and starts with the modal coordinates q0 and speeds v0.
@@ -72,7 +103,7 @@ class Body:
 
 
 @dataclass(eq=False)
-class Joint:
+class Joint(Element):
     """A joint as drawn: from `parent` to `child`, at a point, along axes, all global in the reference pose."""
 
     name: str
@@ -94,7 +125,7 @@ class Joint:
 
 
 @dataclass(eq=False)
-class Force:
+class Force(Element):
     """A force element: bodies (or a joint coordinate), points, parameters, and a value that may be a function."""
 
     name: str
@@ -105,9 +136,13 @@ class Force:
     parameters: dict[str, Any] = field(default_factory=dict)
     value: Any = None
 
+    def _refuse_derived(self, field: str) -> None:
+        if field in ("tir", "mirrored"):
+            raise InputError(f"force {self.name!r}: radius and stiffness came with its {field}; remove it and draw it anew")
+
 
 @dataclass(eq=False)
-class Constraint:
+class Constraint(Element):
     """A constraint beside the joints: between two bodies, or (coupler) between two joint coordinates."""
 
     name: str
@@ -117,6 +152,10 @@ class Constraint:
     at: tuple[Any, ...] = ()
     axis: Any = None
     parameters: dict[str, Any] = field(default_factory=dict)
+
+    def _refuse_derived(self, field: str) -> None:
+        if field == "radii" or (field == "ratio" and "radii" in self.parameters):
+            raise InputError(f"gear {self.name!r}: its ratio was made of its radii; remove it and draw it anew")
 
 
 @dataclass(eq=False)

@@ -12,8 +12,9 @@ import numpy as np
 from madi.errors import Finding, InputError, positive_number
 from madi.flexible import Beam, Nodes, Section
 from madi.flexible.beam import USUAL
+from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
-from madi.model.elements import Body, Constraint, Drive, Force, Joint, Visual
+from madi.model.elements import Body, Constraint, Drive, Force, Joint, Visual, body_name, joint_name
 from madi.road import Road
 from madi.tir import Tir, read_tir
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from madi.system import System
 
 Vector = Any
-TIRES = {"linear": "tire", "fiala": "tire_fiala", "brush": "tire_brush"}
+TIRES = {"smooth": "tire", "fiala": "tire_fiala", "brush": "tire_brush"}
 
 
 class Model:
@@ -53,7 +54,7 @@ class Model:
         self.adjustables: list[str] = []
         self.description = ""
         self.run: dict[str, Any] = {}  # how it is run where nothing else is said: duration, step, method, ...
-        self.notes: list[str] = []  # what an import did not carry over
+        self.notes: list[str] = []  # what an import did not carry over, everything counted
         self.places: dict[str, str] = {}  # where its elements stand in the file they were read from
 
     def __repr__(self) -> str:
@@ -249,6 +250,13 @@ class Model:
         """Spring and damper on a joint coordinate ("A", or "A.angle" of a joint with several)."""
         return self._force("joint_spring", name, joint, stiffness=stiffness, damping=damping, rest=rest)
 
+    def stop(self, name: str, joint: Any, lower: float, upper: float, stiffness: float | None = None,
+             damping: float = 1.0) -> Force:  # fmt: skip
+        """Stops of a joint coordinate at `lower` and `upper`: beyond them k d (1 + damping d') pushes back, d how far it
+        went (rad or m); it begins and ends at zero and never pulls. `stiffness` None: by the inertia behind the joint as
+        drawn, so that what hits the stop is back in some hundredths of a second."""
+        return self._force("stop", name, joint, lower=lower, upper=upper, stiffness=stiffness, damping=damping)
+
     def hydropneumatic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], pressure: float, area: float,
                        volume: float, exponent: float = 1.4, compression: float = 0.0, rebound: float = 0.0,
                        free_length: float | None = None) -> Force:  # fmt: skip
@@ -296,12 +304,15 @@ class Model:
     def tire(self, name: str, body: Any, at: Vector, axis: Vector, radius: float, stiffness: float, damping: float = 0.0,
              slip_stiffness: float = 0.0, cornering_stiffness: float = 0.0, friction: float = 0.8,
              rolling_resistance: float = 0.0, low_speed: float = 0.5, road: Road | None = None,
-             places: int = 1, law: str = "linear", sliding_friction: float | None = None,
+             places: int = 1, law: str = "smooth", sliding_friction: float | None = None,
              patch: float = 0.1) -> Force:  # fmt: skip
         """A tire: a wheel with forces along (N per unit of slip) and across (N/rad) within a friction circle. `at`: its
         centre, `axis`: what it spins about. Below `low_speed` (m/s) slip turns into a viscous law: it can stand still.
-        `law`: "linear" (P4's), "fiala" (friction falls to `sliding_friction`) or "brush"; of these `patch` (m: Fiala's
-        width, the brush's half length) makes the aligning moment."""
+        `law`: "smooth" (P4's stiffnesses, bent to the friction circle by x / sqrt(1 + x²)), "fiala" (friction falls to
+        `sliding_friction`) or "brush"; of these `patch` (m: Fiala's width, the brush's half length) makes the aligning
+        moment."""
+        if law == "linear":
+            raise InputError(f"tire {name!r}: law='linear' is called 'smooth': x / sqrt(1 + x²) is linear only at first")
         if law not in TIRES:
             raise InputError(f"tire {name!r}: law={law!r}: choose one of {', '.join(TIRES)}")
         return self._force(
@@ -428,6 +439,75 @@ class Model:
         """Mark numbers that stay adjustable in exported code: "spring.stiffness", "chassis.mass", "pivot.at.x", ..."""
         self.adjustables += [name for name in names if name not in self.adjustables]
 
+    # ---- changes ----------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Any:
+        """An element by its name: a body, joint, force or constraint. Where two share it, say which: "joint arm"; "drive A"
+        is what drives or locks a coordinate."""
+        return self._find(name)[1]
+
+    def remove(self, name: str) -> None:
+        """Take an element out, named as in `model[name]`; what still refers to it must be gone first."""
+        group, element = self._find(name)
+        users = [] if isinstance(element, Drive) else self._users(element)
+        if users:
+            more = f" and {len(users) - 6} more" if len(users) > 6 else ""
+            raise InputError(f"{name!r} is in use by {', '.join(users[:6])}{more}; remove them first")
+        group.remove(element)
+        if not isinstance(element, Drive):
+            self.adjustables = [one for one in self.adjustables if not one.startswith(f"{element.name}.")]
+
+    def replace(self, name: str, **changes: Any) -> Any:
+        """Change fields and numbers of an element, all or none: m.replace("spring", stiffness=2e4, damping=100.0)."""
+        element = self._find(name)[1]
+        trial = copy.copy(element)
+        if hasattr(trial, "parameters"):
+            trial.parameters = dict(trial.parameters)
+        for what, value in changes.items():
+            setattr(trial, what, value)
+        for what, value in changes.items():
+            setattr(element, what, value)
+        return element
+
+    def _find(self, name: str) -> tuple[list[Any], Any]:
+        groups: dict[str, list[Any]] = {
+            "body": self.bodies, "joint": self.joints, "force": self.forces, "constraint": self.constraints,
+        }  # fmt: skip
+        what, _, rest = str(name).partition(" ")
+        if what == "drive":
+            found = [("drive", self.drives, one) for one in self.drives if one.coordinate == rest]
+        else:
+            named = [(kind, group, one) for kind, group in groups.items() for one in group]
+            found = [item for item in named if item[2].name == name]
+            found = found or [item for item in named if item[0] == what and item[2].name == rest]
+        if not found:
+            import difflib
+
+            names = [str(one.name) for group in groups.values() for one in group]
+            near = difflib.get_close_matches(str(name), names, 3, 0.5)
+            raise InputError(f"there is no element {name!r}; {f'near it: {near}' if near else f'there are {len(names)}'}")
+        if len(found) > 1:
+            kinds = " or ".join(f"m['{kind} {name}']" for kind, _, _ in found)
+            raise InputError(f"{len(found)} elements are called {name!r}: say {kinds}")
+        return found[0][1], found[0][2]
+
+    def _users(self, element: Any) -> list[str]:
+        """What refers to a body or joint."""
+        found = []
+        if isinstance(element, Body):
+            on_bodies = [(f"joint {one.name!r}", (one.parent, one.child)) for one in self.joints]
+            on_bodies += [(f"force {one.name!r}", (one.a, one.b)) for one in self.forces if FORCES[one.kind].ends]
+            on_bodies += [(f"constraint {one.name!r}", (one.a, one.b)) for one in self.constraints if one.kind != "coupler"]
+            for who, ends in on_bodies:
+                if any(str(body_name(end)).partition("@")[0] == element.name for end in ends if end is not None):
+                    found.append(who)
+        if isinstance(element, Joint):
+            found += [f"drive of {one.coordinate!r}" for one in self.drives if one.coordinate.split(".")[0] == element.name]
+            on = [(f"force {f.name!r}", f.a) for f in self.forces if FORCES[f.kind].ends == 0]
+            on += [(f"constraint {c.name!r}", end) for c in self.constraints if c.kind == "coupler" for end in (c.a, c.b)]
+            found += [who for who, end in on if str(joint_name(end)).split(".")[0] == element.name]
+        return list(dict.fromkeys(found))
+
     # ---- what follows -----------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Model:
@@ -453,7 +533,7 @@ class Model:
         """`madi.simulate` with what `self.run` (a file's `run:`) says, and `options` over it."""
         from madi.pipeline import simulate
 
-        given = {**self.run, **options}
+        given = {**fitting(self.run, options), **options}
         if duration is not None:
             given["duration"] = duration
         if "duration" not in given:
@@ -481,6 +561,20 @@ class Model:
         from madi.system import System
 
         return System(self, frame=frame)
+
+
+def fitting(own: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
+    """What a model's own `run` says, less what another choice of step or method now makes meaningless."""
+    adaptive = ("rtol", "atol", "max_step", "first_step")
+    implicit = ("gamma", "beta", "spectral_radius", "alpha", "iterations", "jacobian")
+    gone: set[str] = set()
+    if asked.get("step") is not None:
+        gone |= {"method", *adaptive} if asked.get("method") is None else set(adaptive)
+    elif any(asked.get(name) is not None for name in adaptive):
+        gone |= {"step", "method", "order"}
+    if asked.get("method") is not None and asked.get("method") != own.get("method"):
+        gone |= {"loops", "feedback", "order", *implicit} if asked.get("loops") is None else {"order", *implicit}
+    return {name: value for name, value in own.items() if name not in gone}
 
 
 def output_times(duration: float, every: float) -> np.ndarray:

@@ -122,6 +122,8 @@ def label(
             "N" if units.get(name, "") == "m" or slides.get(name, False) else "N m" for name in drives
         ),
     }  # fmt: skip
+    if system.model.notes:
+        attributes["notes"] = "\n".join(system.model.notes)
     return Run(xr.Dataset(variables, coordinates, attributes), statistics, system.model.snapshot())
 
 

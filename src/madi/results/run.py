@@ -47,12 +47,12 @@ class Run:
         return f"<Run of {self.data.attrs.get('model')!r}: {span}, {len(time)} outputs, {self.statistics}>"
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A signal by name: a coordinate ("A", also "A.q"; of a cut joint too), a speed ("A.v"), an acceleration ("A.a"), a
+        """A signal by name: a coordinate ("A", also "A.q"; of a cut joint too), a speed ("A.v"), an acceleration ("A.a"); a
         body's position "arm.x" (its name comes first: a coordinate of a joint of the same name is "arm.x.q"), "arm.vz",
         "arm.az", "arm.wx" in ground axes, "arm.ax_body" and so on along its own, "arm.roll", "arm.pitch", "arm.yaw",
-        "arm.slip" as ISO 8855 has them, its Bryant angles "arm.rx", "arm.ry", "arm.rz", a joint load "A.fx", "A.mz", a
-        driving force "A.drive", a joint's whole load "A.force", "A.moment", of a force element "s.force", "s.power", "s.potential",
-        "s.dissipated", or "kinetic", "potential", "energy". `run.signals` lists them."""
+        "arm.slip" as ISO 8855 has them, its Bryant angles "arm.rx", "arm.ry", "arm.rz"; a joint load "A.fx", "A.mz", its
+        driving force "A.drive", its whole load "A.force", "A.moment"; of a force element "s.force", "s.power",
+        "s.potential", "s.dissipated"; or "kinetic", "potential", "energy". `run.signals` lists them."""
         return signal(self.data, name)[0]
 
     @property

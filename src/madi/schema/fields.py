@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.errors import FileError, InputError, finite_numbers
+from madi.errors import FileError, InputError, SeveralErrors, finite_numbers
 from madi.files import read_small
 from madi.joints import KINDS as JOINTS
 from madi.model.elements import Body, Joint
@@ -484,17 +484,25 @@ def fields(
 ) -> dict[str, Any]:
     """The entries of a mapping by their types; unknown and missing ones are told. `others`: read elsewhere, but known."""
     entries = node.entries(f"{', '.join(known)}" or "nothing")
+    wrong: list[FileError] = []
     for name, part in entries.items():
         if name not in known:
             near = difflib.get_close_matches(name, [*known, *others], 1, 0.6)
             cure = f"did you mean {near[0]}?" if near else f"there are: {', '.join([*known, *others])}"
-            raise part.error(f"there is no entry {name!r} here; {cure}")
+            wrong.append(part.error(f"there is no entry {name!r} here; {cure}"))
     missing = [name for name in needed if name not in entries]
     if missing:
-        raise node.error(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-    return {
-        name: known[name].read(part, context) for name, part in entries.items() if part.kind != "nothing" or name in needed
-    }
+        wrong.append(node.error(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"))
+    found: dict[str, Any] = {}
+    for name, part in entries.items():
+        if name in known and (part.kind != "nothing" or name in needed):
+            try:
+                found[name] = known[name].read(part, context)
+            except FileError as error:  # the other entries are looked at all the same
+                wrong.append(error)
+    if wrong:
+        raise SeveralErrors(wrong)
+    return found
 
 
 def start_type(kind: str, what: str) -> Type:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from madi.joints import KINDS as JOINT_KINDS
 from madi.model.model import Model
 from madi.schema.fields import (
     Array,
@@ -88,6 +89,26 @@ class Relaxation(Type):
         return {"type": ["boolean", "string"]}
 
 
+class Rotors(Type):
+    """One number for each coordinate of a joint, or one for all."""
+
+    def __init__(self, units: list[str]):
+        self.units = tuple(units)
+        self.words = f"a number, or {len(units)} ({', '.join(units)})"
+
+    def read(self, node: Any, context: Any) -> Any:
+        """A float or a tuple."""
+        return Vector(self.units).read(node, context) if isinstance(node.value, list) else Number("any").read(node, context)
+
+    def write(self, value: Any) -> Any:
+        """A number or a list."""
+        return Array("", [0, 1]).write(value)
+
+    def json(self) -> dict[str, Any]:
+        """A number or an array."""
+        return {"type": ["number", "string", "array"]}
+
+
 BODY, JOINT = Reference("bodies"), Reference("joints")
 PLACE, AXIS, WAY = Vector("m"), Vector("1"), RoadType()
 VISUAL: Entries = {
@@ -150,19 +171,46 @@ _AXIS: Entries = {"axis": (AXIS, "its axis in the drawing, global")}
 _CUT: Entries = {"cut": (Flag(), "true: it closes a loop; false: it must not be cut")}
 
 
+def _rotor(kind: str) -> Entries:
+    units = ["kg" if unit == "m/s" else "kg m2" for unit in JOINT_KINDS[kind].rate_units]
+    ball = JOINT_KINDS[kind].quaternion is not None
+    one = Number(units[0]) if ball or len(units) == 1 else Rotors(units)
+    return {"armature": (one, "inertia of the rotor that turns (slides) with it")}
+
+
 def _start(kind: str) -> Entries:
     told = "coordinate(s) at the start" if kind != "free" else "place and quaternion at the start"
     return {"q0": (start_type(kind, "q0"), told), "v0": (start_type(kind, "v0"), "speed(s) at the start")}
 
 
 JOINTS: dict[str, Entries] = {
-    "revolute": {**_ENDS, **_AXIS, **_start("revolute"), **_CUT},
-    "prismatic": {**_ENDS, **_AXIS, **_start("prismatic"), **_CUT},
-    "screw": {**_ENDS, **_AXIS, "pitch": (Number("m"), "advance of a full turn"), **_start("screw"), **_CUT},
-    "cylindrical": {**_ENDS, **_AXIS, **_start("cylindrical"), **_CUT},
-    "universal": {**_ENDS, "axes": (List(AXIS), "two axes: on the parent, on the child"), **_start("universal"), **_CUT},
-    "spherical": {**_ENDS, **_start("spherical"), **_CUT},
-    "planar": {**_ENDS, **_AXIS, "x_axis": (AXIS, "where its x points"), **_start("planar"), **_CUT},
+    "revolute": {**_ENDS, **_AXIS, **_start("revolute"), **_CUT, **_rotor("revolute")},
+    "prismatic": {**_ENDS, **_AXIS, **_start("prismatic"), **_CUT, **_rotor("prismatic")},
+    "screw": {
+        **_ENDS,
+        **_AXIS,
+        "pitch": (Number("m"), "advance of a full turn"),
+        **_start("screw"),
+        **_CUT,
+        **_rotor("screw"),
+    },
+    "cylindrical": {**_ENDS, **_AXIS, **_start("cylindrical"), **_CUT, **_rotor("cylindrical")},
+    "universal": {
+        **_ENDS,
+        "axes": (List(AXIS), "two axes: on the parent, on the child"),
+        **_start("universal"),
+        **_CUT,
+        **_rotor("universal"),
+    },
+    "spherical": {**_ENDS, **_start("spherical"), **_CUT, **_rotor("spherical")},
+    "planar": {
+        **_ENDS,
+        **_AXIS,
+        "x_axis": (AXIS, "where its x points"),
+        **_start("planar"),
+        **_CUT,
+        **_rotor("planar"),
+    },
     "fixed": {**_ENDS, **_CUT},
     "free": {**_ENDS, **_start("free")},
 }
@@ -178,6 +226,11 @@ FORCES: dict[str, Entries] = {
     "joint_spring": {
         "joint": (JOINT, "the coordinate"), "stiffness": (Number("any"), "N/m or N m/rad"),
         "damping": (Number("any"), "N s/m or N m s/rad"), "rest": (Number("any"), "coordinate without force"),
+    },
+    "stop": {
+        "joint": (JOINT, "the coordinate"), "lower": (Number("any"), "m or rad"), "upper": (Number("any"), "m or rad"),
+        "stiffness": (Number("any"), "N/m or N m/rad; default: by the inertia behind the joint"),
+        "damping": (Number("any"), "factor 1 + damping d', s/m or s/rad"),
     },
     "hydropneumatic": {
         **_LINE, "pressure": (Number("Pa"), "of the gas at free_length"), "area": (Number("m2"), "of the piston"),
@@ -210,7 +263,7 @@ FORCES: dict[str, Entries] = {
         "damping": (Number("N s/m"), "vertical"), "slip_stiffness": (Number("N"), "per unit of slip"),
         "cornering_stiffness": (Number("N"), "per rad"), "friction": (Number(), "of the road"),
         "rolling_resistance": (Number(), "force over load"), "low_speed": (Number("m/s"), "below it the law is viscous"),
-        **_GROUND, "law": (Text(("linear", "fiala", "brush")), "how slip makes force"),
+        **_GROUND, "law": (Text(("smooth", "fiala", "brush")), "how slip makes force"),
         "sliding_friction": (Number(), "Fiala's and the brush's; default: friction"),
         "patch": (Number("m"), "Fiala's width, the brush's half length"),
     },
@@ -270,6 +323,7 @@ TOP: dict[str, str] = {
     "madi": f"the format's version, {VERSION}",
     "model": "the model's name",
     "description": "what it is, for people",
+    "notes": "texts: what an import did not carry over",
     "gravity": "three numbers, m/s2; default [0, 0, -9.81]",
     "parameters": "NAME: number or expression; used in every expression below",
     "tables": "NAME: {points: [[x, y], ...] or {csv: FILE}, smooth: true}; NAME(t) can be used in expressions; smooth: "

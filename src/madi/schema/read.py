@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from madi.errors import FileError, InputError, a_number
+from madi.errors import FileError, InputError, SeveralErrors, a_number
 from madi.joints import KINDS
 from madi.model.elements import Visual
 from madi.model.model import Model, beam_axes
@@ -60,6 +60,8 @@ class _Reader:
         context = self._take(model, top, Scope({}, {}, {}), self._asked(entries, parameters), "", chain)
         if "description" in entries:
             model.description = Text().read(entries["description"], context)
+        if "notes" in entries:
+            model.notes = [Text().read(part, context) for part in entries["notes"].parts("notes")]
         if "gravity" in entries:
             model.gravity = Vector("m/s2").read(entries["gravity"], context)
         if "run" in entries:
@@ -124,6 +126,8 @@ class _Reader:
         """One element that is wrong does not hide the others."""
         try:
             read(*given)
+        except SeveralErrors as several:
+            self.errors += several.errors
         except FileError as error:
             self.errors.append(error)
 
@@ -250,7 +254,7 @@ class _Reader:
 
     def _on_joint(self, model: Model, chosen: str, entries: dict[str, Node], context: Context) -> dict[str, Any]:
         """Types of a force on a joint's coordinate: forces on slides, torques on hinges."""
-        if chosen not in ("joint_spring", "joint_torque") or "joint" not in entries:
+        if chosen not in ("joint_spring", "joint_torque", "stop") or "joint" not in entries:
             return {}
         if not isinstance(entries["joint"].value, str):
             return {}  # told when it is read
@@ -260,6 +264,9 @@ class _Reader:
         if chosen == "joint_torque":
             return {"value": Function("N" if slides else "N m")}
         k, c, rest = ("N/m", "N s/m", "m") if slides else ("N m", "N m s", "rad")
+        if chosen == "stop":
+            slow = Number("s/m" if slides else "s")
+            return {"lower": Number(rest), "upper": Number(rest), "stiffness": Number(k), "damping": slow}
         return {"stiffness": Number(k), "damping": Number(c), "rest": Number(rest)}
 
     def _drive(self, model: Model, name: str, node: Node, context: Context) -> None:

@@ -27,6 +27,7 @@ def json_schema() -> dict[str, Any]:
         "madi": {"const": VERSION, "description": TOP["madi"]},
         "model": {"type": ["string", "number"]},
         "description": {"type": "string"},
+        "notes": {"type": "array", "items": {"type": "string"}},
         "gravity": {"type": "array", "items": number, "minItems": 3, "maxItems": 3},
         "parameters": {"type": "object", "additionalProperties": number},
         "tables": {"type": "object", "additionalProperties": {"type": "object"}},

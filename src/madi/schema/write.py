@@ -27,7 +27,7 @@ from madi.schema.text import function_text
 if TYPE_CHECKING:
     from madi.model.model import Model
 
-LAWS = {"tire": "linear", "tire_fiala": "fiala", "tire_brush": "brush"}
+LAWS = {"tire": "smooth", "tire_fiala": "fiala", "tire_brush": "brush"}
 WIDTH = 124
 
 
@@ -53,6 +53,8 @@ def document(model: Model, folder: Path | None = None, strict: bool = True) -> d
         names = system.coordinates, system.speeds
     roads = _roads(model)
     found: dict[str, Any] = {"madi": VERSION, "model": model.name}
+    if model.notes:
+        found["notes"] = list(model.notes)
     if model.description:
         found["description"] = model.description
     found["gravity"] = plain(np.asarray(model.gravity).tolist())

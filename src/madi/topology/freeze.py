@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.dynamics.kinematics import positions
+from madi.dynamics.recursive import mass_matrix
 from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
+from madi.forces.stop import QUICK
 from madi.joints import KINDS
 from madi.joints.dispatch import BASE, SCREW
 from madi.kernel import SELDOM_COUNT
@@ -24,7 +27,7 @@ from madi.signals.trace import Signals, add_drive, add_function
 from madi.spatial.rotation import as_rotation, frame_with_z
 from madi.topology.closures import Row, closures
 from madi.topology.graph import Edge, SpanningTree
-from madi.topology.layout import Layout, pack
+from madi.topology.layout import Layout, pack, repack, work_views
 from madi.topology.modal import Modal, modal_start
 from madi.topology.pattern import pattern
 
@@ -190,6 +193,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
             "gravity": model.gravity, "parameter": parameters, "armature": armature,
         },
     )  # fmt: skip
+    layout = _scaled_stops(model, layout, forces, start_q)
     return Frozen(
         layout, [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges], coordinates, speeds, units,
         speed_units, start_q, start_v, body_R, body_r, frames, signals, sorted(riding), loops.rows,
@@ -329,7 +333,22 @@ def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[
         given["free_length"] = float(np.linalg.norm(np.subtract(force.at[1], force.at[0], dtype=float)))
     if pack is not None:
         return pack(replace(force, parameters=given), values, (frames[int(row[1])], frames[max(int(row[2]), 0)]))
-    return values + [float(value) for value in given.values()]
+    return values + [0.0 if value is None else float(value) for value in given.values()]
+
+
+def _scaled_stops(model: Model, layout: Layout, forces: dict[str, np.ndarray], q0: np.ndarray) -> Layout:
+    """Stops without a stiffness of their own get one by the inertia that their coordinate moves at the start."""
+    open_ones = [e for e, force in enumerate(model.forces) if force.kind == "stop" and force.parameters["stiffness"] is None]
+    if not open_ones:
+        return layout
+    work, nv = work_views(layout.ints, np.zeros(layout.work_size())), layout.sizes["nv"]
+    positions(layout.arrays, work, q0)
+    mass_matrix(layout.arrays, work)
+    inertia = np.diag(work.M.reshape(nv, nv))
+    numbers = layout.arrays.parameter.copy()
+    for e in open_ones:
+        numbers[forces["force_at"][e] + 2] = inertia[forces["force_a"][e]] / QUICK**2
+    return repack(layout, {}, {"parameter": numbers})
 
 
 def path_matrix(edges: tuple[Edge, ...]) -> np.ndarray:

@@ -12,6 +12,8 @@ import heapq
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from madi.joints import KINDS
 from madi.model.elements import Joint, body_name, joint_name
 
@@ -39,16 +41,18 @@ class SpanningTree:
 
 
 def wishes(model: Model) -> dict[str, int]:
-    """How much a joint belongs in the tree: 0 its cut is forbidden, 1 coupled, 2 driven or sprung; others are not named."""
+    """How much a joint belongs in the tree: 0 its cut is forbidden, 1 coupled, 2 driven, sprung or with a rotor; others are
+    not named."""
     found = {str(joint_name(force.a)).split(".")[0]: 2 for force in model.forces if force.kind in ON_JOINTS}
     found |= {str(drive.coordinate).split(".")[0]: 2 for drive in model.drives}
+    found |= {joint.name: 2 for joint in model.joints if np.any(joint.armature)}
     for constraint in model.constraints:
         if constraint.kind == "coupler":
             found |= {str(joint_name(end)).split(".")[0]: 1 for end in (constraint.a, constraint.b)}
     return found | {joint.name: 0 for joint in model.joints if joint.cut is False}
 
 
-ON_JOINTS = ("joint_spring", "joint_torque")  # forces on a joint's coordinate
+ON_JOINTS = ("joint_spring", "joint_torque", "stop")  # forces on a joint's coordinate
 
 
 def spanning_tree(model: Model) -> SpanningTree:

@@ -154,7 +154,12 @@ class Place:
             setattr(self.holder, self.key, value)
 
 
-FIELDS = {"Body": ("mass", "com", "inertia", "position"), "Joint": ("at", "pitch"), "Force": ("at",), "Constraint": ("at",)}
+FIELDS = {
+    "Body": ("mass", "com", "inertia", "position"),
+    "Joint": ("at", "pitch", "armature"),
+    "Force": ("at",),
+    "Constraint": ("at",),
+}
 COUNTS = ("places", "smooth")  # what kernels read as whole numbers or ask about
 
 

@@ -228,7 +228,7 @@ def _wheels(car: Car, name: str, mass: float, inertia: Any, tire: Any, road: Roa
         centre = corner.centre
         corner.axis = spin_axis(camber, toe, side)
         corner.wheel, corner.spin, corner.tire = f"{stem}_wheel", f"{stem}_spin", f"{stem}_tire"
-        m.body(corner.wheel, mass, inertia=mirrored_inertia(inertia, side), position=centre)
+        m.body(corner.wheel, mass, inertia=about_axis(inertia, spin_axis(camber, toe, "left"), side), position=centre)
         m.revolute(corner.spin, corner.carrier, corner.wheel, at=centre, axis=corner.axis)
         if tire is None:
             continue
@@ -247,6 +247,19 @@ def spin_axis(camber: float, toe: float, side: str) -> np.ndarray:
     """The axis a wheel spins about, to the left when it rolls forward."""
     left = np.array([np.sin(toe) * np.cos(camber), np.cos(toe) * np.cos(camber), -np.sin(camber)])
     return left if side == "left" else -mirrored(left, side)
+
+
+def about_axis(inertia: Any, axis: np.ndarray, side: str) -> Any:
+    """A wheel's inertia, given with y along the axis it spins about, in global axes; `axis`: of the left wheel. In global
+    axes as given, a wheel with camber or toe would be out of balance."""
+    drawn = mirrored_inertia(inertia, "left")
+    J = np.asarray(drawn, dtype=float)
+    if np.array_equal(axis, (0.0, 1.0, 0.0)) or J.shape not in ((3,), (3, 3)):
+        return mirrored_inertia(inertia, side)
+    x = np.cross(axis, (0.0, 0.0, 1.0))
+    x /= np.linalg.norm(x)
+    A = np.column_stack([x, axis, np.cross(x, axis)])
+    return mirrored_inertia(A @ (np.diag(J) if J.ndim == 1 else J) @ A.T, side)
 
 
 def example_tire() -> Tir:

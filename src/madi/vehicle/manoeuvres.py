@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -114,33 +113,6 @@ def _wheels(car: Car, axle: Axle | str | None, what: str) -> list[Any]:
     return corners
 
 
-class Places:
-    """Where coordinates and speeds are, found anew when what is drawn has changed: a driver's functions ask when they are
-    traced, and parts may be added after him."""
-
-    def __init__(self, car: Car):
-        self.car = car
-        self.drawn: tuple[str, ...] = ()
-        self.system: System | None = None
-
-    def _now(self) -> System:
-        m = self.car.model
-        drawn = (*(body.name for body in m.bodies), *(joint.name for joint in m.joints))
-        if self.system is None or drawn != self.drawn:
-            bare = copy.copy(m)
-            bare.forces = []
-            self.system, self.drawn = bare.build(), drawn
-        return self.system
-
-    def q(self, joint: str) -> int:
-        """First coordinate of a joint."""
-        return int(self._now().q_slice(joint).start)
-
-    def v(self, joint: str) -> int:
-        """First speed of a joint."""
-        return int(self._now().v_slice(joint).start)
-
-
 def _control(car: Car, name: str, joint: str, function: Callable[..., Any]) -> None:
     car.model.forces = [force for force in car.model.forces if force.name != name]
     car.model.joint_torque(name, joint, function)
@@ -162,11 +134,10 @@ def _drive(car: Car) -> None:
         return
     speed, corners, gain = car.driver["speed"]
     start, rise = car.driver.get("brake", (np.inf, 1.0))
-    places = Places(car)
 
     def push(share: float) -> Callable[..., Any]:
         def torque(t: Any, q: Any, v: Any) -> Any:
-            missing = share * (speed - v[places.v("chassis")])
+            missing = share * (speed - v["chassis.vx"])
             return missing if np.isinf(start) else missing * (1.0 - smooth((t - start) / rise))
 
         return torque
@@ -185,10 +156,9 @@ def brake(car: Car, torque: float, start: float, rise: float, front: float) -> N
     _wheels(car, None, "brake")
     axles = [axle for axle in car.axles.values() if axle.corners["left"].wheel]
     shares = [front, 1.0 - front] if len(axles) == 2 else [1.0 / len(axles)] * len(axles)
-    places = Places(car)
 
     def against(most: float, joint: str) -> Callable[..., Any]:
-        return lambda t, q, v: -most * smooth((t - start) / rise) * tanh(v[places.v(joint)])
+        return lambda t, q, v: -most * smooth((t - start) / rise) * tanh(v[joint])
 
     for axle, share in zip(axles, shares, strict=True):
         for corner in axle.corners.values():
@@ -208,17 +178,15 @@ def follow(
     far, most = positive_number(preview, "follow: preview") * positive_number(speed, "follow: speed"), chosen.travel
     positive_number(gain, "follow: gain")
     _release(car, chosen)
-    places = Places(car)
     stiffness, damping = SERVO
     left = _toward_left(car, chosen)
 
     def servo(t: Any, q: Any, v: Any) -> Any:
-        at = places.q("chassis")
-        w, x, y, z = q[at + 3], q[at + 4], q[at + 5], q[at + 6]
+        ahead, aside, _, w, x, y, z = q["chassis"]
         yaw = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-        wanted = gain * (path(q[at] + far * cos(yaw)) - q[at + 1] - far * sin(yaw))
+        wanted = gain * (path(ahead + far * cos(yaw)) - aside - far * sin(yaw))
         wanted = where(wanted > most, most, where(wanted < -most, -most, wanted))
-        return stiffness * (left * wanted - q[places.q(chosen.name)]) - damping * v[places.v(chosen.name)]
+        return stiffness * (left * wanted - q[chosen.name]) - damping * v[chosen.name]
 
     _control(car, f"{chosen.name}_driver", chosen.name, servo)
 

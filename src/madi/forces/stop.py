@@ -1,0 +1,38 @@
+"""Stops at the ends of a joint coordinate's way: nothing between `lower` and `upper`, beyond them a push back.
+
+With the penetration d > 0 and its rate d':  f = k d (1 + c d'), never pulling (Hunt and Crossley, J. Appl. Mech. 42 (1975)
+440). It begins at zero whatever the speed and ends at zero: nothing jumps. Potential k d^2 / 2; what is dissipated is what
+the push does beyond it.
+"""
+
+from __future__ import annotations
+
+from madi.forces.kind import ForceKind
+from madi.forces.line import account
+from madi.kernel import kernel, where
+
+KIND = ForceKind("stop", code=18, parameters=("lower", "upper", "stiffness", "damping"), value="torque", unit="N m")
+QUICK = 0.01  # s: without a stiffness given, k = inertia / QUICK^2: half a swing of what hits the stop takes 31 ms
+
+
+@kernel
+def apply(model, work, e):
+    """Push the coordinate back into its range."""
+    c, s = model.force_a[e], model.force_at[e]
+    p, x, v = model.parameter, work.q[model.column_q[c]], work.v[c]
+    k, damping = p[s + 2], p[s + 3]
+    below, above = p[s] - x, x - p[s + 1]
+    low = push(k, damping, below, -v)
+    high = push(k, damping, above, v)
+    depth = where(below > 0.0, below, where(above > 0.0, above, 0.0))
+    f = low - high
+    work.tau[c] = work.tau[c] + f
+    rate = where(below > 0.0, -v, v)
+    account(work, e, f, 0.5 * k * depth * depth, f * v, -f * v - k * depth * rate)
+
+
+@kernel
+def push(k, damping, depth, rate):
+    """k d (1 + c d') where d > 0, and never a pull."""
+    factor = 1.0 + damping * rate
+    return where(depth > 0.0, k * depth * where(factor > 0.0, factor, 0.0), 0.0)
