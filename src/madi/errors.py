@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+FEW = 40  # names that are compared with a wrong one
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,19 @@ class RunError(MadiError):
 
 class MadiWarning(UserWarning):
     """A run was made, but what it tells may not be what was meant."""
+
+
+def closest(name: str, known: Iterable[str], count: int = 3, cutoff: float = 0.5) -> list[str]:
+    """Known names like a wrong one, the likest first. Of many only those that share most pairs of letters are compared: a
+    file with many mistakes must not wait for its messages."""
+    import difflib
+
+    names, word = [str(one) for one in known], str(name)[:200]
+    if len(names) > FEW:
+        pairs = {word[k : k + 2] for k in range(len(word) - 1)} or {word}
+        names.sort(key=lambda one: (-sum(pair in one for pair in pairs), abs(len(one) - len(word))))
+        names = names[:FEW]
+    return difflib.get_close_matches(word, names, count, cutoff)
 
 
 def finite_numbers(value: Any, count: int | None = None) -> np.ndarray | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,17 @@ def read_small(path: Any, what: str) -> str:
         raise InputError(f"{file}: cannot be read ({error.strerror})") from None
 
 
+STALE = 3600.0  # seconds after which a part of a save that was killed is swept
+
+
+def _sweep(target: Path, own: str) -> None:
+    """Remove what killed saves of the same file left behind."""
+    for left in target.parent.glob(f".{glob.escape(target.stem)}-*{glob.escape(target.suffix)}.part"):
+        with suppress(OSError):
+            if str(left) != own and time.time() - left.stat().st_mtime > STALE:
+                left.unlink()
+
+
 @contextmanager
 def whole_file(target: Path) -> Iterator[Path]:
     """A temporary name beside `target` to write to; it becomes `target` when all went well, and vanishes otherwise."""
@@ -37,6 +50,7 @@ def whole_file(target: Path) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror})") from None
     os.close(handle)
+    _sweep(target, name)
     try:
         yield Path(name)
         mask = os.umask(0)

@@ -434,11 +434,12 @@ class Solver(Integration):
             return "Newton's iterations do not converge, however short the step: look at what jumps there."
         rows = self.state[4 : 4 + 4 * HISTORY].reshape(HISTORY, 4)
         place, size = self.state[4 + 4 * HISTORY : 6 + 4 * HISTORY]
+        worst = int(np.clip(place, 0, self.system.nv + self.system.n_constraints - 1))
         names = [*(f"joint coordinate {name!r}" for name in self.system.speeds), *self.system.constraint_names]
         told = "; ".join(f"t = {t:.6g}, step {h:.3g}: {int(k)} iterations, correction {c:.1e}" for t, h, k, c in rows if k)
         return (
             f"Newton's iterations do not converge, the step halved {int(self.option[HALVINGS])} times. Farthest from zero: "
-            f"{names[int(place)]} ({size:.3g} N, N m or m). Last steps: {told}. Use a smaller step, or look at what jumps "
+            f"{names[worst]} ({size:.3g} N, N m or m). Last steps: {told}. Use a smaller step, or look at what jumps "
             "there: stops, contacts, friction."
         )
 

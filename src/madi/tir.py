@@ -7,14 +7,13 @@ angles are radians). What a key means is in the MF-Tyre manuals; the formula is 
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from madi.errors import InputError
+from madi.errors import InputError, closest
 from madi.files import read_small
 
 UNITS: dict[str, dict[str, float]] = {
@@ -93,7 +92,7 @@ class Tir:
         known = {*self.values, *SCALES, *COEFFICIENTS, *PRESSURE_TERMS, "LMUV", "LCZ"}
         for key, value in factors.items():
             if key.upper() not in known:
-                near = difflib.get_close_matches(key.upper(), sorted(known), 4, 0.5)
+                near = closest(key.upper(), sorted(known), 4)
                 raise InputError(f"tire {self.name!r}: there is no number {key!r}; near it: {', '.join(near) or 'nothing'}")
             if not isinstance(value, int | float) or not math.isfinite(value):
                 raise InputError(f"tire {self.name!r}: {key}={value!r} must be a finite number")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from madi.errors import FileError
 
+BEYOND = 1e30  # no number of a mechanism is larger; their squares and cubes must be numbers too
 LARGEST, MOST, DEEPEST = 20_000_000, 200_000, 200  # bytes, elements, elements within elements
 
 
@@ -63,7 +63,7 @@ class Element:
             values = tuple(float(word) for word in text.split())
         except ValueError:
             raise self.error(f"{name}={text[:60]!r} are not numbers") from None
-        if (count is not None and len(values) != count) or not all(map(math.isfinite, values)):
+        if (count is not None and len(values) != count) or not all(abs(value) < BEYOND for value in values):
             raise self.error(f"{name}={text[:60]!r}: {'' if count is None else count} finite number(s) are expected")
         return values
 

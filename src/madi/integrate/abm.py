@@ -300,4 +300,5 @@ METHOD = Method(
     state=lambda nq, nv: 4 + nq + 3 * nv + POINTS * (1 + nq + 2 * nv),
     buffer=lambda nq, nv: (8 + 2 * POINTS) * 2 * nv + 60 + 2 * nq + 2 * nv,
     fixed_too=True,
+    limits={ORDER: (1, MOST), STORED: (1, POINTS)},
 )

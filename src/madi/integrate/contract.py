@@ -22,8 +22,8 @@ blocks of its Jacobian; it closes the loops itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from madi.joints.dispatch import chart_point, chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
@@ -53,6 +53,9 @@ class Method:
     fixed_too: bool = False  # adaptive, but takes a fixed step when one is given
     outside: Callable[..., int] | None = None  # a solver that is not ours, in place of the loop
     implicit: bool = False  # solves with the system Jacobian (newton.py); its loop has the arguments of IMPLICIT
+    limits: Mapping[int, tuple[int, int]] = field(
+        default_factory=dict
+    )  # of entries of `count` that are places, once started
 
 
 @kernel

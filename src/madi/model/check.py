@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import Finding, InputError
+from madi.errors import Finding, InputError, closest
 from madi.errors import finite_numbers as numbers
 from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
@@ -236,9 +236,7 @@ def _unknown(where: str, names: list[Any], known: set[str]) -> Iterator[Finding]
 
 
 def _closest(name: str, known: set[str]) -> str:
-    import difflib
-
-    found = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.0)
+    found = closest(name, sorted(known), 1, 0.0)
     return found[0] if found else "ground"
 
 

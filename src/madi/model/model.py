@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.errors import Finding, InputError, positive_number
+from madi.errors import Finding, InputError, closest, positive_number
 from madi.flexible import Beam, Nodes, Section
 from madi.flexible.beam import USUAL
 from madi.forces import KINDS as FORCES
@@ -481,10 +481,8 @@ class Model:
             found = [item for item in named if item[2].name == name]
             found = found or [item for item in named if item[0] == what and item[2].name == rest]
         if not found:
-            import difflib
-
             names = [str(one.name) for group in groups.values() for one in group]
-            near = difflib.get_close_matches(str(name), names, 3, 0.5)
+            near = closest(str(name), names)
             raise InputError(f"there is no element {name!r}; {f'near it: {near}' if near else f'there are {len(names)}'}")
         if len(found) > 1:
             kinds = " or ".join(f"m['{kind} {name}']" for kind, _, _ in found)

@@ -11,6 +11,7 @@ import numpy as np
 
 from madi.errors import InputError, MadiError, MadiWarning
 from madi.files import whole_file
+from madi.results.files import look_through, refuse_misfits, seal
 from madi.results.meshes import MESH, give_meshes, mesh_variables
 from madi.results.signals import AXES, names, panels, signal
 
@@ -112,7 +113,7 @@ class Run:
         if target.suffix.lower() in (".csv", ".parquet"):
             frame = self.table(*names)
             units = frame.attrs["units"]
-            frame.columns = [f"{name} [{units[name]}]" if units[name] else name for name in frame.columns]
+            frame.columns = [harmless(f"{name} [{units[name]}]" if units[name] else name) for name in frame.columns]
             with whole_file(target) as part:
                 if target.suffix.lower() == ".csv":
                     frame.to_csv(part, index=False, float_format="%.17g")
@@ -130,7 +131,13 @@ class Run:
                 warnings.warn(MadiWarning(f"the run is saved without its model, so it has no page: {error}"), stacklevel=2)
         with whole_file(target) as part:
             data.to_netcdf(part, engine="h5netcdf")
+            seal(part)
         return target
+
+
+def harmless(head: str) -> str:
+    """A column's head that no spreadsheet takes for a formula."""
+    return f"'{head}" if head[:1] in ("=", "+", "-", "@", "\t", "\r") else head
 
 
 def _parquet(frame: Any, path: Path) -> None:
@@ -165,12 +172,14 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     if not Path(path).is_file():
         raise InputError(f"there is no file {str(path)!r}")
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as file:
+        look_through(Path(path))
+        with xr.open_dataset(path, engine="h5netcdf", decode_times=False) as file:
             data = file.load()
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not a run that madi can read ({error})") from error
-    if not {"q", "position"} <= set(data.data_vars):
-        raise InputError(f"{path}: not a run that madi can read (it has no coordinates and positions)")
+    except InputError:
+        raise
+    except Exception as error:  # whatever HDF5, h5netcdf and xarray have against it
+        raise InputError(f"{path}: not a run that madi can read ({type(error).__name__}: {str(error)[:200]})") from None
+    refuse_misfits(Path(path), data)
     meshes = [data[name] for name in data.data_vars if str(name).startswith(MESH)]
     data = data.drop_vars([mesh.name for mesh in meshes])
     mark = "statistics_"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import numpy as np
 
-from madi.errors import InputError
+from madi.errors import InputError, closest
 from madi.results.attitude import PARTS as ATTITUDE
 from madi.results.attitude import attitude
 
@@ -73,7 +72,7 @@ def _missing(data: Any, name: str, element: str, part: str) -> str:
     loads = part in ("force", "moment") or PARTS.get(part, ("", "", ""))[1] == "joint"
     if loads and element not in listed(data, "force") and element not in listed(data, "body"):
         return f"the load {name!r} was not recorded; ask for it: madi.simulate(..., reactions=[{element!r}])"
-    near = difflib.get_close_matches(name, names(data), 3, 0.6)
+    near = closest(name, names(data), 3, 0.6)
     told = f" Near it: {', '.join(near)}." if near else ""
     groups = {"Coordinates": "coordinate", "bodies": "body", "force elements": "force", "joints with loads": "joint"}
     parts = [f"{title}: {_some(listed(data, dim))}" for title, dim in groups.items() if listed(data, dim)]

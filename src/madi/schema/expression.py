@@ -6,16 +6,16 @@ number, and time, fit anything ("0.2 * t" is an angle, "L + 0.1" a length).
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from madi import kernel
-from madi.errors import InputError
+from madi.errors import InputError, closest
 from madi.schema import units
-from madi.schema.grammar import COMPARISONS, CONSTANTS, FUNCTIONS, Node, Program, parse, short, walk
+from madi.schema.grammar import COMPARISONS, CONSTANTS, FUNCTIONS, Node, Program, fold, parse, short, walk
 from madi.schema.units import NONE, Dimension
 
 WILD = "wild"  # of time and the state: what it meets in a product may have any dimension after
@@ -23,6 +23,10 @@ WILD = "wild"  # of time and the state: what it meets in a product may have any 
 
 def dimension(node: Node, known: Mapping[str, Any], text: str) -> Any:
     """Dimension of the result; None: a bare number, which fits anything; WILD. Raises where a length meets a mass."""
+    return fold(node, lambda part, found: _dimension(part, found, known, text))
+
+
+def _dimension(node: Node, found: list[Any], known: Mapping[str, Any], text: str) -> Any:
     op, args = node
     if op == "number":
         return args[1]
@@ -30,7 +34,6 @@ def dimension(node: Node, known: Mapping[str, Any], text: str) -> Any:
         return known[args[0]]
     if op in ("q", "v"):
         return WILD
-    found = [dimension(arg, known, text) for arg in args]
     if op in ("neg", "abs", "floor", "ceil"):
         return found[0]
     if op in ("*", "/"):
@@ -95,17 +98,20 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
 
 def evaluate(node: Node, values: Mapping[str, Any], tables: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     """The value: a number, or a symbol where time or the state is one."""
-    op, args = node
-    if op == "number":
-        return args[0]
-    if op == "name":
-        return values[args[0]]
-    if op in ("q", "v"):
-        return state[op][args[0]]
-    found = [evaluate(arg, values, tables, state) for arg in args]
-    if op in _OPERATORS:
-        return _OPERATORS[op](*found)
-    return (FUNCTIONS[op][1] if op in FUNCTIONS else tables[op])(*found)
+
+    def value(part: Node, found: list[Any]) -> Any:
+        op, args = part
+        if op == "number":
+            return args[0]
+        if op == "name":
+            return values[args[0]]
+        if op in ("q", "v"):
+            return state[op][args[0]]
+        if op in _OPERATORS:
+            return _OPERATORS[op](*found)
+        return (FUNCTIONS[op][1] if op in FUNCTIONS else tables[op])(*found)
+
+    return fold(node, value)
 
 
 class Scope(NamedTuple):
@@ -117,7 +123,8 @@ class Scope(NamedTuple):
 
     def check(self, program: Program, text: str, free: Sequence[str] = ()) -> Dimension | None:
         """Every name must be known, every dimension fit; the dimension of the result."""
-        known = {**{name: of for name, (_, of) in CONSTANTS.items()}, **self.dimensions, **dict.fromkeys(free, WILD)}
+        constants = {name: of for name, (_, of) in CONSTANTS.items()}
+        known: ChainMap[str, Any] = ChainMap({}, dict.fromkeys(free, WILD), self.dimensions, constants)
         for name, node in [*program.lets, ("", program.result)]:
             self._names(node, known, text, free)
             found = dimension(node, known, text)
@@ -171,8 +178,8 @@ class Scope(NamedTuple):
             raise InputError(f"{short(text)}: is not a finite number")
         return value
 
-    def _constants(self) -> dict[str, Any]:
-        return {**{name: value for name, (value, _) in CONSTANTS.items()}, **self.values}
+    def _constants(self) -> Mapping[str, Any]:
+        return ChainMap(self.values, {name: value for name, (value, _) in CONSTANTS.items()})
 
     def function(
         self, text: str, wanted: Dimension | None, variable: str = "t", rename: Callable[[str], str] | None = None
@@ -186,14 +193,12 @@ class Scope(NamedTuple):
 
 
 def _renamed(program: Program, rename: Callable[[str], str]) -> Program:
-    def again(node: Any) -> Any:
-        if not isinstance(node, Node):
-            return node
+    def again(node: Node, below: list[Node]) -> Node:
         if node.op in ("q", "v"):
             return Node(node.op, (rename(node.args[0]),))
-        return Node(node.op, tuple(again(arg) for arg in node.args))
+        return Node(node.op, tuple(below)) if below else node
 
-    return Program(tuple((name, again(node)) for name, node in program.lets), again(program.result))
+    return Program(tuple((name, fold(node, again)) for name, node in program.lets), fold(program.result, again))
 
 
 def fits(text: str, found: Any, wanted: Dimension | None) -> None:
@@ -208,13 +213,13 @@ def fits(text: str, found: Any, wanted: Dimension | None) -> None:
 
 
 def _near(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), 3, 0.5)
+    close = closest(name, known)
     return f"did you mean {', '.join(close)}?" if close else f"there are: {', '.join(sorted(known)[:20]) or 'none'}"
 
 
 def run(program: Program, values: Mapping[str, Any], tables: Mapping[str, Any], state: Mapping[str, Any]) -> Any:
     """Evaluate the names given on the way, then the result."""
-    seen = dict(values)
+    seen: ChainMap[str, Any] = ChainMap({}, values)  # type: ignore[arg-type]
     for name, node in program.lets:
         seen[name] = evaluate(node, seen, tables, state)
     return evaluate(program.result, seen, tables, state)
@@ -229,7 +234,7 @@ class Expression:
         self, text: str, program: Program, values: Mapping[str, Any], tables: Mapping[str, Any], variable: str = "t"
     ):
         self.text, self.program, self.variable = text, program, variable
-        self.values = {name: value for name, value in values.items() if name in self.names}
+        self.values = {name: values[name] for name in self.names if name in values}
         self.tables = tables
 
     def nodes(self) -> list[Node]:

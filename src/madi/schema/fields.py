@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import math
 from abc import ABC, abstractmethod
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.errors import FileError, InputError, SeveralErrors, finite_numbers
+from madi.errors import FileError, InputError, SeveralErrors, closest, finite_numbers
 from madi.files import read_small
 from madi.joints import KINDS as JOINTS
 from madi.model.elements import Body, Joint
@@ -379,7 +378,10 @@ class Table(Type):
             if table and len(table[0][1]) != 2:
                 raise node.error(f"the file has {len(table[0][1])} columns; choose two: columns: [0, 1]")
             return [(row[0], row[1]) for _, row in table]
-        return [self.pair.read(part, context) for part in node.parts(self.words)]
+        parts = node.parts(self.words)
+        if len(parts) > MOST_POINTS:
+            raise node.error(f"{len(parts)} points are given; a table has at most {MOST_POINTS}")
+        return [self.pair.read(part, context) for part in parts]
 
     def write(self, value: Any) -> Any:
         """Lists."""
@@ -392,6 +394,7 @@ class Table(Type):
 
 CSV = {"csv": Text(), "columns": List(Text()), "skip": Number(whole=True)}
 MOST_ROWS = 100_000
+MOST_POINTS = 2000  # of a table (signals/table.py)
 
 
 def read_csv(node: Node, context: Context) -> list[tuple[int, list[float]]]:
@@ -403,7 +406,9 @@ def read_csv(node: Node, context: Context) -> list[tuple[int, list[float]]]:
     except InputError as error:
         raise node.error(str(error)) from None
     rows = [
-        (k, row) for k, row in enumerate(csv.reader(io.StringIO(text)), 1) if row and not row[0].lstrip().startswith("#")
+        (k, row)
+        for k, row in enumerate(csv.reader(io.StringIO(text, newline=None)), 1)
+        if row and not row[0].lstrip().startswith("#")
     ]
     rows = rows[given.get("skip", 0) :]
     if len(rows) > MOST_ROWS:
@@ -487,7 +492,7 @@ def fields(
     wrong: list[FileError] = []
     for name, part in entries.items():
         if name not in known:
-            near = difflib.get_close_matches(name, [*known, *others], 1, 0.6)
+            near = closest(name, [*known, *others], 1, 0.6)
             cure = f"did you mean {near[0]}?" if near else f"there are: {', '.join([*known, *others])}"
             wrong.append(part.error(f"there is no entry {name!r} here; {cure}"))
     missing = [name for name in needed if name not in entries]

@@ -10,16 +10,15 @@ atom       = number [unit] | name | name "(" condition { "," condition } ")" | "
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from madi import kernel
-from madi.errors import InputError
+from madi.errors import InputError, closest
 from madi.schema import units
 from madi.schema.units import NONE, Dimension
 
@@ -74,7 +73,8 @@ def _plain_signs(text: str) -> str:
 
 class _Parser:
     def __init__(self, text: str, names: Collection[str] = ()):
-        self.text, self.names = text, set(names)
+        self.text, self.outer = text, names
+        self.names: set[str] = set()  # given on the way
         if len(text) > LONGEST:
             raise InputError(f"the expression is longer than {LONGEST} characters")
         text = "".join(_plain_signs(part) if k % 2 == 0 else part for k, part in enumerate(_QUOTED.split(text)))
@@ -192,8 +192,8 @@ class _Parser:
             self.at += 1
             factor, dimension = self.unit()
             kind, after = self.peek()
-            if kind == "name" and after not in ("and", "or") and after not in self.names:
-                close = ", ".join(difflib.get_close_matches(after, [*units.UNITS], 3, 0.5))
+            if kind == "name" and after not in ("and", "or") and not self.named(after):
+                close = ", ".join(closest(after, units.UNITS))
                 raise InputError(f"{short(self.text)}: there is no unit {after!r}{f'; near it: {close}' if close else ''}")
             return Node("number", (float(word) * factor, dimension))
         if kind == "name":
@@ -257,8 +257,12 @@ class _Parser:
     def unit_at(self, ahead: int) -> bool:
         """Whether a unit stands there: no parameter of that name (m2, l2), no function."""
         kind, word = self.peek(ahead)
-        known = kind == "name" and word not in self.names and units.unit(word) is not None
+        known = kind == "name" and not self.named(word) and units.unit(word) is not None
         return known and self.peek(ahead + 1)[1] != "("
+
+    def named(self, word: str) -> bool:
+        """Whether it is a parameter, or given on the way."""
+        return word in self.names or word in self.outer
 
     def quantity_ahead(self) -> bool:
         """Whether a number with a unit comes next."""
@@ -292,9 +296,27 @@ def parse(text: str, names: Collection[str] = ()) -> Program:
     return parser.program()
 
 
-def walk(node: Node) -> Any:
-    """A node and all below it."""
-    yield node
-    for part in node.args:
-        if isinstance(part, Node):
-            yield from walk(part)
+def walk(node: Node) -> Iterator[Node]:
+    """A node and all below it. (A sum of many terms is deep: no recursion here.)"""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(one for one in reversed(part.args) if isinstance(one, Node))
+
+
+def fold(node: Node, combine: Callable[[Node, list[Any]], Any]) -> Any:
+    """combine(part, what it made of the part's arguments) from the leaves up."""
+    made: list[Any] = []
+    waiting = [(node, False)]
+    while waiting:
+        part, ready = waiting.pop()
+        below = [one for one in part.args if isinstance(one, Node)]
+        if not ready and below:
+            waiting.append((part, True))
+            waiting.extend((one, False) for one in reversed(below))
+            continue
+        found = made[len(made) - len(below) :]
+        del made[len(made) - len(below) :]
+        made.append(combine(part, found))
+    return made[0]

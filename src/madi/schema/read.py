@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from madi.errors import FileError, InputError, SeveralErrors, a_number
+from madi.errors import FileError, InputError, SeveralErrors, a_number, closest
 from madi.joints import KINDS
 from madi.model.elements import Visual
 from madi.model.model import Model, beam_axes
@@ -51,6 +50,7 @@ class _Reader:
     files: int = 0
     errors: list[FileError] = field(default_factory=list)
     references: list[tuple[str, str, Node]] = field(default_factory=list)  # group, name, where it is asked for
+    drawn: dict[tuple[str, str], Any] = field(default_factory=dict)  # elements by group and name
 
     def model(self, top: Node, stem: str, chain: list[Path], parameters: Mapping[str, Any]) -> Model:
         """The model of a document."""
@@ -88,7 +88,7 @@ class _Reader:
             raise top.error("the file is empty; `madi new four-bar` writes an example")
         for name, part in entries.items():
             if name not in TOP:
-                near = difflib.get_close_matches(name, list(TOP), 1, 0.5)
+                near = closest(name, TOP, 1)
                 cure = f"did you mean {near[0]}?" if near else f"there are: {', '.join(TOP)}"
                 raise part.error(f"there is no part {name!r} of a model file; {cure}")
         if "madi" in entries and (entries["madi"].kind != "number" or float(entries["madi"].value) != VERSION):
@@ -221,7 +221,7 @@ class _Reader:
                 raise node.error("the ground has nothing but visuals")
             model.ground.visuals += [_visual(part, context) for part in self._listed(entries.get("visuals"))]
             return
-        if any(element.name == name for element in getattr(model, group)):
+        if (group, name) in self.drawn:
             raise node.error(f"there is a {SINGULAR[group]} {name!r} already; give another name, or a prefix to the include")
         word = entries.pop("type", None)
         known = GROUPS[group]
@@ -236,7 +236,7 @@ class _Reader:
         if chosen == "beam" and "modes" in given:
             given["modes"] = _beam_shapes(given, node)
         try:
-            element = getattr(model, chosen)(name, **given)
+            element = self.drawn[group, name] = getattr(model, chosen)(name, **given)
         except InputError as error:
             raise node.error(str(error)) from None
         model.places[f"{SINGULAR[group]} {name!r}"] = f"{node.place.file}, line {node.place.line}"
@@ -245,12 +245,12 @@ class _Reader:
 
     def _slides(self, model: Model, coordinate: str) -> bool | None:
         """Whether a coordinate is a length; None: it is not known."""
-        for joint in model.joints:
-            if joint.name == coordinate.split(".")[0]:
-                kind = KINDS[joint.kind]
-                names = [f"{joint.name}.{part}" if part else joint.name for part in kind.coordinates]
-                return kind.units[names.index(coordinate)] == "m" if coordinate in names else None
-        return None
+        joint = self.drawn.get(("joints", coordinate.split(".")[0]))
+        if joint is None:
+            return None
+        kind = KINDS[joint.kind]
+        names = [f"{joint.name}.{part}" if part else joint.name for part in kind.coordinates]
+        return kind.units[names.index(coordinate)] == "m" if coordinate in names else None
 
     def _on_joint(self, model: Model, chosen: str, entries: dict[str, Node], context: Context) -> dict[str, Any]:
         """Types of a force on a joint's coordinate: forces on slides, torques on hinges."""
@@ -290,7 +290,7 @@ class _Reader:
             base = name.split("@" if group == "bodies" else ".")[0]
             if base not in known and name not in known:
                 word = SINGULAR[group]
-                near = difflib.get_close_matches(name, sorted(bodies if group == "bodies" else joints), 1, 0.4)
+                near = closest(name, sorted(bodies if group == "bodies" else joints), 1, 0.4)
                 listed = ", ".join(sorted(bodies if group == "bodies" else joints)[:12]) or "none"
                 cure = f"did you mean {near[0]!r}?" if near else f"there are: {listed}"
                 raise node.error(f"there is no {word} {name!r}; {cure}")

@@ -10,7 +10,6 @@ Left points are given; right ones are their mirror images. A file is YAML (safe)
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import numbers
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.errors import InputError
+from madi.errors import InputError, closest
 from madi.files import read_small
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
@@ -123,7 +122,7 @@ def place(points: Any, needed: tuple[str, ...], where: str) -> dict[str, np.ndar
         raise InputError(f"{where}: give hard points as a dictionary or a file")
     missing = [name for name in needed if name not in table]
     if missing:
-        near = [other for name in missing for other in difflib.get_close_matches(name, [str(key) for key in table], 1, 0.8)]
+        near = [other for name in missing for other in closest(name, [str(key) for key in table], 1, 0.8)]
         hint = f" (there is {', '.join(map(repr, near))})" if near else ""
         raise InputError(f"{where}: hard points {', '.join(missing)} missing{hint}; it needs {', '.join(needed)}")
     found = {str(name): _three(value, f"{where}: point {name!r}") for name, value in table.items()}

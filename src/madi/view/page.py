@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +48,9 @@ def page(
     static = resources.files("madi.view") / "static"
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     parts = {name: (static / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")}
-    page = parts["page.html"].replace("{{title}}", html.escape(data["name"]))
-    for mark, content in (("{{style}}", parts["page.css"]), ("{{script}}", parts["page.js"]), ("{{run}}", text)):
-        before, _, after = page.partition(mark)
-        page = before + content + after
-    return page
+    contents = {"title": html.escape(data["name"]), "style": parts["page.css"], "script": parts["page.js"], "run": text}
+    # in one go: what is put in may look like a mark itself
+    return re.sub(r"\{\{(title|style|script|run)\}\}", lambda mark: contents[mark[1]], parts["page.html"])
 
 
 def packed(array: Any) -> str:
