@@ -9,6 +9,7 @@ import madi
 from madi.loops import dense, directions, null_space
 from madi.papers import rssr
 from madi.pipeline import prepare, run_solver
+from madi.spatial.rotation import frame_with_z
 from madi.verify import andrews, bricard, four_bars
 from tests.mechanisms import close_loops, random_tree
 from tests.test_loops import four_bar
@@ -38,6 +39,66 @@ def test_all_methods_give_one_motion_and_one_set_of_forces(name):
         first = found.runs["projection"].data["multiplier"].values
         for way in WAYS:
             assert np.max(np.abs(found.runs[way].data["multiplier"].values - first)) < 1e-6 * np.max(np.abs(first))
+
+
+def slider_crank():
+    """In space: crank, ball, rod, universal joint, slider; its coordinates change their roles at every turn."""
+    m = madi.Model("spatial slider-crank")
+    O, P, S = np.array([0, 0.1, 0.12]), np.array([0, 0.1, 0.2]), np.array([0.2, 0, 0])
+    along = (S - P) / 0.3
+    across = np.cross(along, (1, 0, 0)) / np.linalg.norm(np.cross(along, (1, 0, 0)))
+    m.body("crank", 0.12, inertia=(1e-4, 1e-4, 1e-5), position=(O + P) / 2)
+    m.body("rod", 0.5, inertia=(4e-3, 4e-3, 4e-4), position=(P + S) / 2, orientation=frame_with_z(along))
+    m.body("slider", 2.0, inertia=(1e-4, 1e-4, 1e-4), position=S)
+    m.revolute("turn", m.ground, "crank", at=O, axis=(1, 0, 0), v0=6.0)
+    m.spherical("ball", "crank", "rod", at=P)
+    m.prismatic("guide", m.ground, "slider", at=S, axis=(1, 0, 0))
+    m.universal("gudgeon", "slider", "rod", at=S, axes=(across, np.cross(across, along)))
+    return m
+
+
+@pytest.mark.parametrize("method", ["dopri", "abm"])
+def test_errors_follow_the_tolerance(method):
+    s = slider_crank().build()
+    exact = madi.simulate(s, 5.0, rtol=1e-12, times=[5.0]).data["position"].values
+    for rtol in (1e-6, 1e-8, 1e-10):
+        errors = {}
+        for loops in ("projection", *WAYS):
+            run = madi.simulate(s, 5.0, method=method, rtol=rtol, loops=loops, times=[5.0])
+            errors[loops] = np.max(np.abs(run.data["position"].values - exact))
+            assert run.statistics["leaps"] == 0
+            assert run.statistics["singular_times"] == []  # ill-chosen directions are no singular position
+        assert max(errors.values()) < 3 * errors["projection"], (rtol, errors)
+
+
+@pytest.mark.parametrize("loops", ["projection", *WAYS])
+def test_tight_tolerances_through_singular_positions(loops):
+    for rtol in (1e-8, 1e-10, 1e-12):
+        run = madi.simulate(four_bars.model(5), 2.0, rtol=rtol, loops=loops, times=[2.0])
+        th = -run["A0"][-1]
+        assert np.max(np.abs([np.sin(th), np.cos(th)] - four_bars.corner(5, [2.0])[0])) < 30 * rtol
+        assert run.statistics["evaluations"] < 4000
+
+
+@pytest.mark.parametrize("loops", ["projection", *WAYS])
+def test_a_drive_whose_speed_jumps_leaves_the_momentum_of_what_it_does_not_touch(loops):
+    """A four-bar on a base that turns freely: the drive at its cut joint acts within it."""
+    m = madi.Model("four-bar on a base", gravity=(0, 0, 0))
+    A, B, C, D = (np.array(p) for p in ((0.0, 0, 0), (0, 0.3, 0), (0.95, 0.75, 0), (0.9, 0, 0)))
+    m.body("base", 2.0, inertia=(0.2, 0.2, 0.2), position=(A + D) / 2)
+    for name, P, Q in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
+        length = np.linalg.norm(Q - P)
+        m.body(name, length, inertia=np.full(3, length**3 / 12), position=(P + Q) / 2)
+    at = {"O": ("ground", "base", (0.2, -0.3, 0)), "A": ("base", "crank", A), "B": ("crank", "coupler", B),
+          "D": ("base", "rocker", D)}  # fmt: skip
+    for name, (parent, child, point) in at.items():
+        m.revolute(name, parent, child, at=point, axis=(0, 0, 1))
+    m.revolute("C", "coupler", "rocker", at=C, axis=(0, 0, 1), cut=True)
+    m.drive("C", lambda t: madi.where(t < 0.5, 0.0, 0.7 * (t - 0.5)))
+    run = madi.simulate(m, 1.0, rtol=1e-8, loops=loops, times=[0.6, 1.0])
+    p = run.data["momentum"].values
+    assert np.max(np.abs(run["O.v"])) > 0.3
+    np.testing.assert_allclose(p[:, 5] - (0.2 * p[:, 1] + 0.3 * p[:, 0]), 0.0, atol=1e-7)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -141,7 +202,7 @@ def test_dense_algebra(shape):
 
     for choose in (directions.orthogonal_complement, directions.singular_directions, None):
         work = Work()
-        null_space.factor_rows(Model(), work, m, n)
+        null_space.factor_rows(Model(), work, m, n, work.square)
         if choose is None:
             null_space.unit_complement(Model(), work, m, n)
         else:

@@ -147,7 +147,8 @@ def _refuse_impossible(path: Path, run: Integration, stored: dict[str, np.ndarra
     limits = {NEXT: (0, outputs), STARTED: (0, 1), **(run.method.limits if count[STARTED] else {})}
     good = bool(np.all(count >= 0) and np.all(count < 2**53))
     good = good and all(low <= count[k] <= high for k, (low, high) in limits.items())
-    good = good and bool(np.all(np.abs(state[:4]) < BEYOND)) and 0.0 <= state[TIME] <= end * (1 + 1e-9) and state[END] == end
+    good = good and bool(np.all(np.abs(state[:4]) < BEYOND)) and 0.0 <= state[TIME] <= end * (1 + 1e-9)
+    good = good and any(state[END] == part[1] for part in run.segments())
     step = float(run.option[FIXED_STEP])
     good = good and (step == 0.0 or abs(count[ACCEPTED] * step - state[TIME]) <= step + 1e-6 * end)
     good = good and abs(int(np.searchsorted(run.times, state[TIME] * (1 + 1e-9), "right")) - int(count[NEXT])) <= 1

@@ -20,6 +20,7 @@ from madi.loops.assemble import start_vector
 from madi.loops.null_space import WAYS
 from madi.model.model import Model
 from madi.results.flexible import large_deflections
+from madi.signals.jumps import Jump, speed_jumps
 from madi.solver import Solver, number, positive
 from madi.system import System
 
@@ -181,11 +182,15 @@ def prepare(
     if formulation == "cartesian":
         from madi.solver_cartesian import CartesianSolver
 
-        solver = CartesianSolver(model, system, chosen, outputs, engine, start, joints)  # type: ignore[arg-type]
+        jumps = speed_jumps(system, span)
+        solver = CartesianSolver(model, system, chosen, outputs, engine, start, joints, jumps)  # type: ignore[arg-type]
     else:
         form = system.formulation(formulation)
         machine = choose_engine(system, engine, form, span, step, loops, chosen)
-        solver = Solver(system, chosen, outputs, machine, form, joints, loops, feedback)
+        jumps = speed_jumps(system, span)
+        if jumps:
+            _refuse_jumps(jumps[0], chosen, loops if system.frozen.rows else "")
+        solver = Solver(system, chosen, outputs, machine, form, joints, loops, feedback, jumps)
         solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, 4 if order is None else order, span)
     solver.option[6:] = own
@@ -345,6 +350,16 @@ def _feedback(given: Any, loops: str | None, method: Method) -> tuple[float, flo
     if not (isinstance(given, tuple | list) and len(given) == 2 and all(number(x, "feedback") >= 0 for x in given)):
         raise InputError(f"feedback={given!r}: give two numbers >= 0, Baumgarte's alpha and beta in 1/s")
     return float(given[0]), float(given[1])
+
+
+def _refuse_jumps(jump: Jump, method: Method, loops: str) -> None:
+    """Where the speed of a drive jumps, an impulse acts; not everything has one."""
+    who = f"method={method.name!r}" if method.outside is not None else "loops='baumgarte'" if loops == "baumgarte" else ""
+    if who:
+        raise InputError(
+            f"drive of {jump.coordinate!r}: its speed jumps by {jump.change:.3g} at t = {jump.time:.6g} s; {who} has no "
+            "impulse for that. Round the corner off, or use another"
+        )
 
 
 def _refuse_unused(method: Method, step: float | None, **given: Any) -> None:

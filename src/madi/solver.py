@@ -13,6 +13,8 @@ from madi.engines.entries import ENTRIES
 from madi.errors import InputError
 from madi.integrate.contract import (
     ACCEPTED,
+    DONE,
+    END,
     EVALUATIONS,
     FIXED_STEP,
     IMPLICIT,
@@ -61,7 +63,11 @@ def positive(value: Any, what: str) -> float:
 class Integration:
     """The arrays an integrator works on, and the loop around it."""
 
-    def __init__(self, system: System, method: Method, times: np.ndarray, nq: int, nv: int):
+    def __init__(self, system: System, method: Method, times: np.ndarray, nq: int, nv: int, stops: Any = ()):
+        """`stops`: times at which a step must end: the speed of a drive jumps. There they are outputs that nobody sees."""
+        self.wanted = np.isin(np.union1d(times, stops), times) if len(stops) else np.ones(len(times), dtype=bool)
+        self.stops = [float(t) for t in stops]
+        times = np.union1d(times, stops) if len(stops) else times
         self.system, self.method, self.times = system, method, times
         self.Q, self.V = np.zeros(len(times) * nq), np.zeros(len(times) * nv)
         sizes: tuple[Any, ...] = (nq, nv)
@@ -130,12 +136,17 @@ class Integration:
         from madi.results.progress import Progress
 
         limit, work = 1000 if self.history is None else 1, self.loop_work()
+        ends, arguments = self.segments(), arguments[:-1]  # without the number of outputs: each part has its own
         with Progress(self.system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
             while True:
+                upto, self.state[END] = ends[0]
                 began = clock.perf_counter()
-                status = int(loop(*arguments, limit))
+                status = int(loop(*arguments, upto, limit))
                 took = max(clock.perf_counter() - began, 1e-6)
                 self.wall += took
+                if status == DONE and len(ends) > 1:
+                    del ends[0]
+                    continue
                 if status != PAUSED:
                     if self.history is not None:
                         self._note(work)
@@ -149,6 +160,20 @@ class Integration:
                 if self.history is not None:
                     continue
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
+
+    def shown(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times, coordinates and speeds of the outputs that were reached, without those at stops."""
+        n = int(self.count[NEXT])
+        wanted = self.wanted[:n]
+        Q, V = (part[: n * (len(part) // len(self.times))].reshape(n, -1)[wanted] for part in (self.Q, self.V))
+        return self.times[:n][wanted], np.ascontiguousarray(Q).reshape(-1), np.ascontiguousarray(V).reshape(-1)
+
+    def segments(self) -> list[tuple[int, float]]:
+        """(outputs, end) of the parts of the run between stops, as far as they are still to come."""
+        whole = float(self.times[-1]) if self.method.adaptive and not self.option[FIXED_STEP] else float(self.state[END])
+        stops = [t for t in self.stops if t < whole] if self.method.adaptive and not self.option[FIXED_STEP] else []
+        parts = [(int(np.searchsorted(self.times, t)) + 1, t) for t in stops] + [(len(self.times), whole)]
+        return [part for part in parts if part[0] > int(self.count[NEXT])] or parts[-1:]
 
     def _note(self, work: Any) -> None:
         """One step more of the history, unless it was rejected: when, how long, how far it left the constraints, what
@@ -214,16 +239,19 @@ class Solver(Integration):
     def __init__(
         self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str,
         reactions: Sequence[str] = (), loops: str = "projection", feedback: tuple[float, float] = (0.0, 0.0),
+        jumps: Sequence[Any] = (),
     ):  # fmt: skip
         nq, nv = system.nq, system.nv
-        super().__init__(system, method, times, nq, nv)
+        self.jumps = list(jumps)
+        super().__init__(system, method, times, nq, nv, sorted({jump.time for jump in jumps}))
         self.formulation, self.feedback = formulation, feedback
         self.loops = loops if system.frozen.rows else ""
         self.entry = "null-space" if self.loops in WAYS else system.entry(formulation)
         dense = self.loops in WAYS
         self.engine, self.engine_name = system.engine(engine).for_run(dense), engine
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
-        self.closer = system.engine("jit").for_run(dense) if self.loops and engine == "compiled" else self.engine
+        apart = engine == "compiled" and (self.loops or self.jumps)
+        self.closer = system.engine("jit").for_run(dense) if apart else self.engine
         self.way = f"{formulation} {self.loops}" + (f" {tuple(feedback)}" if self.loops == "baumgarte" else "")
         if self.loops:
             self._tell_loops(feedback)
@@ -238,7 +266,9 @@ class Solver(Integration):
     @property
     def closing(self) -> str:
         """The entry that closes the loops."""
-        return {"baumgarte": "loops"}.get(self.loops, "close-null-space" if self.loops in WAYS else "close")
+        if self.loops in WAYS:
+            return "close-null-space"
+        return {"baumgarte": "loops", "": "meet-drives"}.get(self.loops, "close")
 
     def loop_work(self) -> Any:
         """See Integration."""
@@ -258,7 +288,10 @@ class Solver(Integration):
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero; what is locked does not move."""
-        super().start(q, np.where(self.system.layout.arrays.drive == -2, 0.0, v))
+        v = np.where(self.system.layout.arrays.drive == -2, 0.0, v)
+        if self.jumps:  # a drive that moves from the start on does not jump there
+            v[self.driven] = self.system.observe(q, v, engine="plain").v[0][self.driven]
+        super().start(q, v)
 
     def run(self, progress: bool | None) -> int:
         """Integrate; returns the status."""
@@ -303,8 +336,12 @@ class Solver(Integration):
 
     def arguments(self) -> tuple[Any, ...]:
         """What an integrator's loop gets between the system function and `limit`."""
-        close, close_context = self._close() if self.loops not in ("", "baumgarte") else (0, np.zeros(2, dtype=np.int64))
+        within = self.method.implicit and not self.method.adaptive  # closes the loops itself
+        ends = bool(self.jumps) if within or not self.loops else self.loops != "baumgarte"
+        close, close_context = self._close() if ends else (0, np.zeros(2, dtype=np.int64))
         remarks = self.closer.work.tally if self.loops else np.zeros(kkt.TALLY)
+        if not self.loops:  # nothing is ever near a singular position
+            remarks[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
         more = self._implicit_arguments() if self.method.implicit else ()
         return (close, close_context, remarks, *more, self.engine.model_argument, *self.memory())
 
@@ -331,10 +368,11 @@ class Solver(Integration):
         """Labelled results for as many outputs as were reached."""
         from madi.results.label import label
 
-        system, n = self.system, int(self.count[NEXT])
+        system = self.system
         nq, nv = system.nq, system.nv
         observe, observe_context = self.engine.function("observe")
-        times = np.ascontiguousarray(self.times[:n])
+        times, Q, V = self.shown()
+        n = len(times)
         A = np.zeros(max(n, 1) * nv)
         width = ENTRIES["observe"].out(system.layout.sizes)
         rows = np.zeros((n, width))
@@ -345,13 +383,13 @@ class Solver(Integration):
             work = self.closer.work
             work.tally[[kkt.BASIS, kkt.VALID, kkt.WATCH]] = 0.0, 0.0, 1.0  # directions begin anew with the first output
             self.engine.loop(record_loops, RECORD_LOOPS)(
-                close, close_context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
+                close, close_context, observe, observe_context, times, Q, V, A, np.zeros(nv), rows.reshape(-1),
                 work.phi, work.rate, work.lam, work.pace, work.tally, found.reshape(-1), nq, nv, nr, width, n,
             )  # fmt: skip
         else:
             forward, context = self.engine.function(self.entry)
             self.engine.loop(record, RECORD)(
-                forward, context, observe, observe_context, times, self.Q, self.V, A, np.zeros(nv), rows.reshape(-1),
+                forward, context, observe, observe_context, times, Q, V, A, np.zeros(nv), rows.reshape(-1),
                 nq, nv, width, n,
             )  # fmt: skip
         # a drive can be NaN while the integrated state is fine: such outputs are not results
@@ -360,13 +398,15 @@ class Solver(Integration):
             self.spoiled = float(times[bad[0]])
             n = int(bad[0])
             times, rows, found = times[:n].copy(), rows[:n], found[:n]
-        loads = self._loads(times, A, n, found) if self.joints else None
+        loads = self._loads(times, Q, V, A, n, found) if self.joints else None
         statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
         if self.method.implicit:
             statistics |= self._newton_statistics()
         if self.loops:
             statistics |= {"loops": self.loops, **loop_statistics(self.tally)}
             statistics["singular_times"] = singular_times(self.tally)
+        if self.jumps:
+            statistics["jumps"] = [jump.time for jump in self.jumps]
         if self.loops in WAYS:
             statistics["decompositions"] = int(self.tally[kkt.DECOMPOSITIONS])
             statistics["condition"] = float(self.tally[kkt.WORST])
@@ -383,14 +423,16 @@ class Solver(Integration):
             "jacobian": "exact" if exact else "differences",
         }  # fmt: skip
 
-    def _loads(self, times: np.ndarray, A: np.ndarray, n: int, found: np.ndarray) -> np.ndarray:
+    def _loads(
+        self, times: np.ndarray, Q: np.ndarray, V: np.ndarray, A: np.ndarray, n: int, found: np.ndarray
+    ) -> np.ndarray:
         nq, nv, nr = self.system.nq, self.system.nv, len(self.system.frozen.rows)
         width = self.loads_width
         function, context = self.closer.function("loads", self.request, width)
         x = np.concatenate([np.zeros(nv), self.request, np.zeros(nr)])
         rows = np.zeros((n, width))
         self.closer.loop(record_loads, RECORD_LOADS)(
-            function, context, times, self.Q, self.V, A, x, rows.reshape(-1), found.reshape(-1), nq, nv, nr, width, n
+            function, context, times, Q, V, A, x, rows.reshape(-1), found.reshape(-1), nq, nv, nr, width, n
         )
         return rows
 

@@ -11,7 +11,7 @@ from madi.cartesian import entries
 from madi.cartesian.build import Cartesian, cartesian
 from madi.cartesian.rows import COUPLER
 from madi.errors import InputError
-from madi.integrate.contract import LOOP, NEXT, Method
+from madi.integrate.contract import LOOP, Method
 from madi.integrate.record import HEAD, RECORD_LOOPS, record_loops
 from madi.loops import kkt
 from madi.solver import Integration, loop_statistics, singular_times
@@ -47,10 +47,11 @@ class CartesianSolver(Integration):
     """One run of the Cartesian formulation."""
 
     def __init__(self, model: Model, system: System, method: Method, times: np.ndarray, engine: str, start: Any,
-                 reactions: Sequence[str]):  # fmt: skip
+                 reactions: Sequence[str], jumps: Sequence[Any] = ()):  # fmt: skip
         self.made: Cartesian = cartesian(model, system, *start)
         size = self.made.size
-        super().__init__(system, method, times, size, size)
+        self.jumps = list(jumps)
+        super().__init__(system, method, times, size, size, sorted({jump.time for jump in jumps}))
         self.space = flat_space(size)
         self.engine_name = "plain" if engine == "plain" else "jit"
         self.reactions = list(reactions)
@@ -113,16 +114,17 @@ class CartesianSolver(Integration):
         """Labelled results for as many outputs as were reached."""
         from madi.results.label import label
 
-        made, system, n = self.made, self.system, int(self.count[NEXT])
+        made, system = self.made, self.system
+        times, Q, V = self.shown()
+        n = len(times)
         size, nr = made.size, made.constraints
         nq, nv, ne, nb = system.nq, system.nv, len(system.forces), int(made.arrays.n)
         width = nq + 2 * nv + 24 * nb + 4 * ne + nv + 12 * nr
-        times = np.ascontiguousarray(self.times[:n])
         rows, found, A = np.zeros((n, width)), np.zeros((n, HEAD + 2 * nr)), np.zeros(max(n, 1) * size)
         tally = made.work.tally.copy()
         work = made.work
         self.loop(record_loops, RECORD_LOOPS)(
-            *self.function("close"), *self.function("report"), times, self.Q, self.V, A, np.zeros(size), rows.reshape(-1),
+            *self.function("close"), *self.function("report"), times, Q, V, A, np.zeros(size), rows.reshape(-1),
             work.phi, work.rate, work.lam, np.zeros(nr), work.tally, found.reshape(-1), size, size, nr, width, n,
         )  # fmt: skip
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
@@ -134,6 +136,8 @@ class CartesianSolver(Integration):
             "engine": self.engine_name, "formulation": "cartesian", "loops": "projection", **loop_statistics(tally),
             "coordinates": made.coordinates, "constraints": made.constraints, "singular_times": singular_times(tally),
         }  # fmt: skip
+        if self.jumps:
+            statistics["jumps"] = [jump.time for jump in self.jumps]
         driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
         joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in driven)]))
         loads = self._loads(seen, rows, found[:, HEAD : HEAD + nr], joints) if joints else None

@@ -14,6 +14,7 @@ from typing import Any
 from madi.constraints.dispatch import apply_multipliers, evaluate_rows, jacobian, pair_frame, pair_frames
 from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
+from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.inverse import inverse
 from madi.dynamics.kinematics import accelerations, point, point_velocity, positions, to_ground, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
@@ -146,6 +147,20 @@ def close_loops(model, work, t, q, v, x, out):
     """P0's projection, in place: q, v become the closed state, out its accelerations (loops/projection.py)."""
     take_state(model, work, t, q, v)
     projection.close(model, work, t, q, v, x, out)
+
+
+@kernel
+def meet_drives(model, work, t, q, v, x, out):
+    """A tree at the end of a step, in place: drives as prescribed, the others' speeds after the impulse of those that jump;
+    out = the accelerations there."""
+    take_state(model, work, t, q, v)
+    positions(model, work, work.q)
+    recursive.mass_matrix(model, work)
+    if drive_impulse(model, work, v) > 0.0:
+        recursive.solve(model, work.M, work.P, work.acceleration)
+        for c in range(model.nv):
+            v[c] = v[c] + work.acceleration[c] if model.drive[c] == -1 else work.v[c]
+    forward_recursive(model, work, t, q, v, x, out)
 
 
 @kernel
@@ -470,6 +485,7 @@ ENTRIES: dict[str, Entry] = {
     "loops-velocity-transform": Entry(forward_loops_velocity_transform, lambda n: n["nv"]),
     "multipliers": Entry(multipliers, lambda n: n["nv"] + n["nr"]),
     "close": Entry(close_loops, lambda n: n["nv"], traced=False),
+    "meet-drives": Entry(meet_drives, lambda n: n["nv"], traced=False),
     "null-space": Entry(forward_null_space, lambda n: n["nv"], traced=False),
     "close-null-space": Entry(close_null_space, lambda n: n["nv"], traced=False),
     "constraints": Entry(constraints, lambda n: n["nr"] * (3 + n["nv"])),

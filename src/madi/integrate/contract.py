@@ -31,6 +31,7 @@ from madi.loops.kkt import CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST, NOTED, 
 
 BEYOND = 1e30  # m, m/s, m/s2, rad ...: no state gets there
 SINGULAR = 2e-3  # pivot ratio of the loop equations below which a position counts as singular
+ROUNDING = 1e-6  # error of a step in a singular position, against the state, up to which rounding may be to blame
 DONE, PAUSED = 0, 1
 NOT_FINITE, STEP_TOO_SMALL, NEWTON_FAILED = 2, 3, 4
 NEXT, EVALUATIONS, ACCEPTED, REJECTED, STARTED, ORDER, STORED, SINCE = range(8)  # count[...]
@@ -53,9 +54,7 @@ class Method:
     fixed_too: bool = False  # adaptive, but takes a fixed step when one is given
     outside: Callable[..., int] | None = None  # a solver that is not ours, in place of the loop
     implicit: bool = False  # solves with the system Jacobian (newton.py); its loop has the arguments of IMPLICIT
-    limits: Mapping[int, tuple[int, int]] = field(
-        default_factory=dict
-    )  # of entries of `count` that are places, once started
+    limits: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # of entries of `count` that are places
 
 
 @kernel
@@ -117,7 +116,7 @@ def leaps(calls, h, relative):
         return False
     if remarks[GOOD_STEP] == 0.0:  # the run begins in such a position
         remarks[GOOD_STEP] = h
-    if h <= 0.05 * remarks[GOOD_STEP] or (h <= 0.6 * remarks[GOOD_STEP] and relative < 1e-6):
+    if h <= 0.05 * remarks[GOOD_STEP] or (h <= 0.6 * remarks[GOOD_STEP] and relative < ROUNDING):
         remarks[LEAPS] = remarks[LEAPS] + 1.0
         return True
     return False

@@ -20,6 +20,7 @@ from madi.integrate.contract import (
     NOT_FINITE,
     PAUSED,
     REJECTED,
+    ROUNDING,
     RTOL,
     SINGULAR,
     STARTED,
@@ -156,7 +157,8 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
             dense_outputs(model, times, n_times, count, t, h, q, x0, x1, k, Q, V, view1(buffer, 10 * n, n + nq))
             # PI control
             factor = 0.9 * max(err, 1e-10) ** -0.17 * state[4] ** 0.04
-            factor = min(5.0, max(0.2, factor))
+            # shorter steps are no cure for rounding (`leaps`)
+            factor = min(5.0, max(1.0 if 1.0 < err < ROUNDING / rtol else 0.2, factor))
             state[4] = max(err, 1e-4)
             for j in range(nq):
                 q[j] = q1[j]

@@ -96,6 +96,8 @@ def _eigen():
 G, ALPHA, BETA, T = _eigen()
 TI = np.linalg.inv(T)
 D1, D2, D3 = -(13.0 + 7.0 * _R) / 3.0, (-13.0 + 7.0 * _R) / 3.0, -1.0 / 3.0  # of the error estimate
+# of the polynomial through (0, 0) and the stages, its value in the middle of the step
+HALF = np.array([np.prod([(0.5 - c) / (C[i] - c) for c in (0.0, *np.delete(C, i))]) for i in range(3)])
 MOST = 8  # iterations; of a fixed step five times as many
 JACOBIANS, NEWTONS = SINCE, STORED  # count[...]
 OLD_H, OLD_ERROR, FACTOR_H, FRESH, FIRST = range(4, 9)  # state[...]: then q, v, (v, a), Z of the last step, blocks
@@ -198,6 +200,17 @@ def transform(A, X, Y, n):
         a, b, c = X[j], X[n + j], X[2 * n + j]
         for i in range(3):
             Y[i * n + j] = A[i, 0] * a + A[i, 1] * b + A[i, 2] * c
+
+
+@kernel
+def doubt(model, h, x0, d0, x1, d1, Z, scale, rtol, atol, gap):
+    """How far the cubic through both ends, of which outputs are taken, is in the middle from the one through the stages,
+    against the tolerance: both err by as much."""
+    n = 2 * model.nv
+    for j in range(n):
+        ends = 0.5 * (x0[j] + x1[j]) + 0.125 * h * (d0[j] - d1[j])
+        gap[j] = ends - (x0[j] + HALF[0] * Z[j] + HALF[1] * Z[n + j] + HALF[2] * Z[2 * n + j])
+    return error_norm(model, gap, scale, rtol, atol)
 
 
 @kernel
@@ -408,8 +421,12 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
             count[EVALUATIONS] += 1
             if not (all_finite(x1, n) and all_finite(d1, n)):
                 return NOT_FINITE
-            note_step(calls, t + h, h)
             chart_rate(model, x1, view1(x1, nv, nv), d1)
+            between = count[NEXT] < n_times and times[count[NEXT]] < t + h * (1.0 - 1e-9)
+            if between and fixed <= 0.0 and doubt(model, h, x0, d, x1, d1, Z, scale, rtol, atol, error) > 1.0:
+                state[STEP], state[OLD_H] = times[count[NEXT]] - t, 0.0  # a step of its own to the next output
+                continue
+            note_step(calls, t + h, h)
             hermite_outputs(model, times, n_times, count, t, h, q, x0, d, x1, d1, q1, Q, V, rest)
             for j in range(nq):
                 q[j] = q1[j]

@@ -302,6 +302,10 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
                 return status
             part = 0.5 * part
         remember(history, t, h, last)
+        if close != 0:  # the speed of a drive jumps somewhere: its impulse
+            for c in range(nv):
+                scratch[c] = 0.0
+            call(close, t + h, q, v, scratch, x0, close_context)
         q0 = view1(kept, 0, nq)
         if count[NEXT] < n_times and times[count[NEXT]] <= t + h * (1.0 + 1e-9):
             for c in range(nv):

@@ -1,9 +1,9 @@
 """Closing the loops at the end of a step: positions, then speeds, by quasi-Newton steps; then what the method does last.
 
 A method of closing is three kernels. `refactor(model, work)` makes its matrix at the configuration in work;
-`step_for(model, work, wanted)` leaves in work.unknown the step that changes the rows by -wanted; `finish(model, work)` gives
-accelerations and multipliers at the closed state. The matrix is the one of the last evaluation, a hair away, and made anew
-when a step gains too little; and at every step where rows are nearly dependent.
+`step_for(model, work, force, wanted)` leaves in work.unknown the step under `force` that changes the rows by -wanted;
+`finish(model, work)` gives accelerations and multipliers at the closed state. The matrix is the one of the last evaluation,
+a hair away, and made anew when a step gains too little; and at every step where rows are nearly dependent.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from madi.constraints.dispatch import evaluate_rows
+from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.kinematics import positions, velocities
 from madi.dynamics.modal import generalised_force
 from madi.dynamics.recursive import composite_inertias, composites
@@ -69,7 +70,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
             if work.tally[VALID] == 0.0:
                 refactor(model, work)
                 fresh = True
-            step_for(model, work, work.phi)
+            step_for(model, work, work.P, work.phi)
             for c in range(model.nv):
                 work.tau[c] = work.unknown[model.column_place[c]] if model.column_place[c] >= 0 else 0.0
             retract(model, work.q, work.tau, work.q)
@@ -90,8 +91,9 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         return size <= POSITION_GOOD
 
     @kernel
-    def close_velocities(model, work):
-        """Quasi-Newton on Phi' = 0; returns whether it holds. Linear: with a fresh matrix only eps is left to take out."""
+    def close_velocities(model, work, v):
+        """Quasi-Newton on Phi' = 0; returns whether it holds. Linear: with a fresh matrix only eps is left to take out.
+        Where drives' speeds are not those of v, as carried by the integrator, the first step gets their impulse too."""
         velocities(model, work, work.q, work.v)
         evaluate_rows(model, work)
         rounding = 1e-15 * worst(work.v, model.nv)
@@ -100,16 +102,19 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         near = work.tally[CLOSENESS] < NEAR
         if near:
             work.tally[VALID] = 0.0
+        pushed = drive_impulse(model, work, v) > VELOCITY_TINY + rounding
         for _ in range(MOST):
-            if size <= VELOCITY_TINY + rounding and not near:
+            if size <= VELOCITY_TINY + rounding and not (near or pushed):
                 return True
             if work.tally[VALID] == 0.0:
                 refactor(model, work)
                 fresh = True
-            step_for(model, work, work.rate)
+            step_for(model, work, work.P, work.rate)
             for c in range(model.nv):
+                work.P[c] = 0.0
                 if model.column_place[c] >= 0:
                     work.v[c] = work.v[c] + work.unknown[model.column_place[c]]
+            pushed = False
             velocities(model, work, work.q, work.v)
             evaluate_rows(model, work)
             work.tally[VELOCITY] = work.tally[VELOCITY] + 1.0
@@ -129,6 +134,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         """q, v <- the closed state nearest to them; out = the accelerations there, or NaN if the loops cannot be closed."""
         for c in range(model.nv):
             out[c] = 0.0
+            work.P[c] = 0.0
         work.tally[FAILED] = 0.0
         if work.tally[CAREFUL] != 0.0:
             # a stage of a step is closed too, from farther away: with an old matrix the direction of its projection would
@@ -138,7 +144,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         if not closed:
             work.tally[FAILED] = 1.0
         else:
-            closed = close_velocities(model, work)
+            closed = close_velocities(model, work, v)
             if not closed:
                 work.tally[FAILED] = 2.0
         if not closed:

@@ -5,8 +5,10 @@ null space, the rows of N (J N^T = 0):
 
     v = I_R b + N^T z',   qdd = I_R a + N^T z'',   (N M N^T) z'' = N (P - M I_R a),   lam = I_R^T (P - M qdd),
 
-b = -Phi_t, a = gamma. Corrections of positions and speeds are I_R times what is missing: along the constrained directions
-only. The methods differ in how directions T are chosen that stay independent, and when they are chosen anew:
+b = -Phi_t, a = gamma. A correction of positions or speeds is the qdd of P = 0 and a = what is missing: impulses along the
+constraints' own directions only, so the least motion by mass. I_R times what is missing alone would close the loops too, but
+lies where T happens to leave it: errors of the dependent directions would leak into the independent ones, magnified by the
+condition of [J; T]. The methods differ in how directions T are chosen that stay independent, and when they are chosen anew:
 
     pseudo-inverse  I_R = J^T (J J^T)^-1, N = T (1 - I_R J), and T <- N after every step: no criterion at all (P2)
     svd             T = V2 of J = U S V^T, anew when too much of the velocity leaves its span (Mani, Haug, Atkinson 1985)
@@ -125,7 +127,7 @@ def decompose(model, work, rows):
     elif way == SVD:
         singular_directions(work, m, n)
     elif not keep:
-        factor_rows(model, work, m, n)
+        factor_rows(model, work, m, n, work.square)
         unit_complement(model, work, m, n)
     if keep and way in (QR, SVD):
         keep = turn_to_old(work, m, n)
@@ -168,9 +170,8 @@ def add_row(model, work, i, factor, a, at):
 
 
 @kernel
-def factor_rows(model, work, m, n):
-    """J J^T, factored, into work.square; returns the smallest and the largest pivot of J."""
-    G = work.square
+def factor_rows(model, work, m, n, G):
+    """G = J J^T, factored; returns the smallest and the largest pivot of J."""
     for i in range(m):
         for j in range(i + 1):
             G[i * m + j] = row_times(model, work, j, work.dense, i * n)
@@ -183,7 +184,7 @@ def factor(model, work):
     tally = work.tally
     n, m = model.nn, int(tally[RANK])
     if tally[WAY] == PSEUDO_INVERSE:
-        low, high = factor_rows(model, work, m, n)
+        low, high = factor_rows(model, work, m, n, work.square)
     else:
         E = work.square
         for j in range(m * n):
@@ -279,17 +280,49 @@ def mass_times(model, work, x, xat, y, yat):
 
 
 @kernel
+def reduce(model, work):
+    """N and H = N M N^T, factored, where the factor was made."""
+    n = model.nn
+    f, N, MN, H = n - int(work.tally[RANK]), work.null, work.product, work.reduced
+    null_directions(model, work)
+    for i in range(f):
+        mass_times(model, work, N, i * n, MN, i * n)
+        for j in range(i + 1):
+            y = 0.0
+            for c in range(n):
+                y += N[i * n + c] * MN[j * n + c]
+            H[i * f + j] = y
+    cholesky(H, f)
+
+
+@kernel
+def move(model, work, force, x):
+    """x <- the n numbers with J x = (the m numbers in x) and N (force - M x) = 0."""
+    n = model.nn
+    f, N, z = n - int(work.tally[RANK]), work.null, work.short
+    into_range(model, work, x)
+    mass_times(model, work, x, 0, work.correction, 0)
+    for i in range(f):
+        z[i] = 0.0
+        for c in range(n):
+            z[i] = z[i] + N[i * n + c] * (force[c] - work.correction[c])
+    cholesky_solve(work.reduced, f, z)
+    for i in range(f):
+        for c in range(n):
+            x[c] = x[c] + z[i] * N[i * n + c]
+
+
+@kernel
 def accelerate(model, work):
     """qdd and lam; coefficients, P and gamma are in work, and the factor is that of this very state."""
     n, m = model.nn, int(work.tally[RANK])
-    f = n - m
-    x, force, N, MN, H = work.unknown, work.force_left, work.null, work.product, work.reduced
+    x, force = work.unknown, work.force_left
     if work.tally[BASIS] == 0.0:  # numbers were not finite
         for k in range(model.nu):
             x[k] = NAN
         hand_out(model, work, x)
         return
-    null_directions(model, work)
+    reduce(model, work)
     right_hand_side(model, work, x)
     for c in range(n):
         force[c] = x[c] * work.size[c]
@@ -300,24 +333,7 @@ def accelerate(model, work):
         x[k] = 0.0
     for i in range(m):
         x[i] = work.correction[i]
-    into_range(model, work, x)
-    mass_times(model, work, x, 0, work.correction, 0)
-    for i in range(f):
-        mass_times(model, work, N, i * n, MN, i * n)
-        z = 0.0
-        for c in range(n):
-            z += N[i * n + c] * (force[c] - work.correction[c])
-        work.short[i] = z
-        for j in range(i + 1):
-            y = 0.0
-            for c in range(n):
-                y += N[i * n + c] * MN[j * n + c]
-            H[i * f + j] = y
-    cholesky(H, f)
-    cholesky_solve(H, f, work.short)
-    for i in range(f):
-        for c in range(n):
-            x[c] = x[c] + work.short[i] * N[i * n + c]
+    move(model, work, force, x)
     mass_times(model, work, x, 0, work.correction, 0)
     for c in range(n):
         force[c] = force[c] - work.correction[c]
@@ -363,6 +379,8 @@ def refactor(model, work):
         decompose(model, work, True)
     else:
         factor_here(model, work)
+    if work.tally[BASIS] != 0.0:
+        reduce(model, work)
 
 
 @kernel
@@ -376,9 +394,9 @@ def active_rows(model):
 
 
 @kernel
-def step_for(model, work, wanted):
-    """work.unknown = -I_R wanted: along the constrained directions only."""
-    x = work.unknown
+def step_for(model, work, force, wanted):
+    """work.unknown: under `force` the motion that changes the rows by -wanted; without, the least by mass."""
+    x, left = work.unknown, work.force_left
     if work.tally[BASIS] == 0.0:
         for c in range(model.nn):
             x[c] = NAN
@@ -386,7 +404,11 @@ def step_for(model, work, wanted):
     for i in range(int(work.tally[RANK])):
         r = int(work.chosen[i])
         x[i] = -wanted[r] * work.heavy[r]
-    into_range(model, work, x)
+    for c in range(model.nv):
+        k = model.column_place[c]
+        if k >= 0:
+            left[k] = force[c] * work.size[k]
+    move(model, work, left, x)
     for c in range(model.nn):
         x[c] = x[c] * work.size[c]
 
@@ -473,6 +495,16 @@ def identities(model, work):
 
 
 @kernel
+def independence(model, work):
+    """How near the rows are to losing it: the smallest pivot of J J^T. That of [J; T] would tell of T as well."""
+    if work.tally[WAY] == PSEUDO_INVERSE:
+        low = work.tally[SMALLEST]
+    else:
+        low, _ = factor_rows(model, work, int(work.tally[RANK]), model.nn, work.spare)
+    return min(1.0, low * low)
+
+
+@kernel
 def finish(model, work):
     """Accelerations of the closed state, the directions of the next step, and what is to be said about the rows."""
     tally = work.tally
@@ -480,15 +512,13 @@ def finish(model, work):
     renew(model, work)
     accelerate(model, work)
     if tally[BASIS] != 0.0 and misses(model, work):
-        rank = tally[RANK]
         decompose(model, work, True)
-        if tally[RANK] != rank:
-            accelerate(model, work)
+        accelerate(model, work)
     if tally[WATCH] != 0.0:
         identities(model, work)
     tally[WORST] = max(tally[WORST], tally[CONDITION])
     singular = tally[RANK] < tally[MOST_RANK]
-    remark(tally, 0.0, 0.0 if singular else min(1.0, tally[SMALLEST] * tally[SMALLEST]))
+    remark(tally, 0.0, 0.0 if singular else independence(model, work))
     tally[DEFICIENT] = active_rows(model) - tally[RANK]
 
 

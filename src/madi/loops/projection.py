@@ -36,11 +36,14 @@ def refactor(model, work):
 
 
 @kernel
-def step_for(model, work, wanted):
-    """work.unknown = K^-1 (0, -wanted): the least motion, by mass, that changes the rows by -wanted."""
+def step_for(model, work, force, wanted):
+    """work.unknown = K^-1 (force, -wanted); without force the least motion, by mass, that changes the rows by -wanted."""
     x = work.unknown
     for k in range(model.nu):
         x[k] = 0.0
+    for c in range(model.nv):
+        if model.column_place[c] >= 0:
+            x[model.column_place[c]] = force[c]
     for r in range(model.nr):
         if model.row_place[r] >= 0:
             x[model.row_place[r]] = -wanted[r]

@@ -1,0 +1,34 @@
+"""What free speeds get where the speed of a drive jumps: M_ff dv_f = -M_fd dv_d.
+
+A driven column is not solved for: its force is whatever its motion takes, and where its speed jumps, an impulse along its
+own direction. The free columns feel that through their masses in common, M_fd. Integrators carry driven speeds like all
+others, by their accelerations; at the end of a step dv_d is what the prescribed speed has over the carried one: the jump,
+where there is one, else no more than the error of the step.
+"""
+
+from __future__ import annotations
+
+from madi.dynamics.modal import mass_entry
+from madi.kernel import kernel
+
+
+@kernel
+def drive_impulse(model, work, v):
+    """work.P = -M_fd dv_d, dv_d = work.v - v of the driven columns; composites are in work. Returns the largest dv_d."""
+    P, largest = work.P, 0.0
+    for c in range(model.nv):
+        P[c] = 0.0
+        if model.drive[c] != -1:
+            largest = max(largest, abs(work.v[c] - v[c]))
+    if largest == 0.0:
+        return largest
+    for c in range(model.nv):
+        x = model.blade_parent[c]
+        while x >= 0:
+            j = model.blade_column[x]
+            if model.drive[c] == -1 and model.drive[j] != -1:
+                P[c] = P[c] - mass_entry(model, work, c, x) * (work.v[j] - v[j])
+            elif model.drive[c] != -1 and model.drive[j] == -1:
+                P[j] = P[j] - mass_entry(model, work, c, x) * (work.v[c] - v[c])
+            x = model.blade_parent[x]
+    return largest
