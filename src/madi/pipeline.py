@@ -248,6 +248,11 @@ def export_c(
     chosen = _method(method, positive(step, "step"))
     option = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
     start = assembled(system, q0, v0)
+    for jump in speed_jumps(system, positive(duration, "duration"))[:1]:
+        raise InputError(
+            f"drive of {jump.coordinate!r}: its speed jumps at t = {jump.time:.6g} s; exported code has no impulse for "
+            "that. Round the corner off"
+        )
     return write(
         model, out, step=float(step), method=chosen, option=option, duration=positive(duration, "duration"),
         adjustable=list(parameters), q0=start[0], v0=start[1], system=system,

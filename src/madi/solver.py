@@ -404,6 +404,8 @@ class Solver(Integration):
             statistics |= self._newton_statistics()
         if self.loops:
             statistics |= {"loops": self.loops, **loop_statistics(self.tally)}
+            if self.engine.name == "compiled":  # generated C factors whenever it is asked, and the closer counts its own
+                statistics["factorisations"] += int(self.tally[kkt.ASKED])
             statistics["singular_times"] = singular_times(self.tally)
         if self.jumps:
             statistics["jumps"] = [jump.time for jump in self.jumps]

@@ -1,5 +1,9 @@
 """One source, three lives: plain, jitted and traced kernels agree to rounding, derivatives with differences."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -118,3 +122,30 @@ def test_operation_count_counts():
     assert count["sin"] == 1
     assert count["total"] < 25
     assert s.operation_count("recursive")["total"] <= s.operation_count("recursive", share=False)["total"]
+
+
+def test_a_compiled_piece_keeps_its_kernels_to_itself(tmp_path):
+    """Of a symbol that several pieces define, a process runs the copy it met first."""
+    from madi.engines import abi
+    from madi.forces import spring_damper
+
+    piece = abi.compile_element(tmp_path, spring_damper.apply)
+    functions = [f for f in piece._library.get_defined_functions() if not f.name.startswith("NRT_")]
+    assert {f.linkage.name for f in functions} == {"external", "internal"}
+
+
+@pytest.mark.slow
+def test_the_process_that_compiles_gives_the_same_bits_as_those_that_load(tmp_path):
+    program = (
+        "import madi, tests.test_loops as t, hashlib\n"
+        "run = madi.simulate(t.four_bar(v0=3.0), 1.0, engine='jit')\n"
+        "print(hashlib.sha1(b''.join(run.data[n].values.tobytes() for n in ('q', 'v', 'a', 'multiplier'))).hexdigest())"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "MADI_CACHE_DIR": str(tmp_path)}, check=True,
+            capture_output=True, text=True,
+        ).stdout
+        for _ in range(2)
+    ]  # fmt: skip
+    assert told[0] == told[1] != ""

@@ -53,6 +53,9 @@ def bench(
 @app.command()
 def verify(
     names: Annotated[list[str] | None, typer.Argument(help="Which cases; default all.")] = None,
+    tolerances: Annotated[
+        bool, typer.Option("--tolerances", help="Errors at rtol 1e-6 ... 1e-12, every loop method.")
+    ] = False,
     book: Annotated[Path | None, typer.Option(help="Also write the results as a page (Markdown).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -62,6 +65,15 @@ def verify(
     """
     from madi.verify.cases import CASES, report
 
+    if tolerances:
+        from madi.verify.tolerances import report as table
+
+        found = table()
+        if as_json:
+            print(json.dumps(no_nan(found), indent=2))
+        else:
+            show(found)
+        raise typer.Exit(1 if found["bad"] else 0)
     chosen = names or list(CASES)
     for name in chosen:
         if name not in CASES:

@@ -17,8 +17,11 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import Linkage
 from numba import float64, int64, types
 from numba.core import cgutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
 from numba.extending import (
     intrinsic,
@@ -39,6 +42,34 @@ from madi.topology.layout import HEADER, model_views, work_length, work_views
 # No 'nnan' and 'ninf': with them LLVM assumes there are no NaNs, and the checks for them vanish.
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls a kernel from Python
+
+
+class Whole(JITCodeLibrary):
+    """The code of a piece, with its kernels for itself alone.
+
+    As Numba links a piece, each kernel in it is a symbol that any other piece may define as well, and a process runs the
+    copy that it met first: not the one beside it, and in the process that compiles another than in those that load. The
+    copies differ in the last bits, since each was optimised with what surrounds it; and two processes may have given two
+    kernels one name.
+    """
+
+    def _optimize_final_module(self) -> None:
+        super()._optimize_final_module()
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.linkonce_odr and not function.name.startswith("NRT_"):
+                function.linkage = "internal"
+
+
+class PieceCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, for a `Whole`."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any):
+        library = Whole(targetctx.codegen(), "madi")
+        library.enable_object_caching()
+        super().__init__(typingctx, targetctx, library, *rest)
+
+
+PIECE = {**OPTIONS, "cache": True, "pipeline_class": PieceCompiler}
 
 
 def use_folder(folder: Path) -> None:
@@ -373,7 +404,7 @@ def compile_entry(folder: Path, function: Callable[..., Any]) -> Any:
         return 0
 
     signature = types.int32(types.float64, *[types.intp] * 5)
-    return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
+    return numba.cfunc(signature, **PIECE)(entry)
 
 
 def compile_element(folder: Path, apply: Callable[..., Any]) -> Any:
@@ -384,7 +415,7 @@ def compile_element(folder: Path, apply: Callable[..., Any]) -> Any:
     def element(model_table, work_table, e):  # type: ignore[no-untyped-def]
         apply(k.as_model(view_at(model_table, int64)), k.as_work(view_at(work_table, int64)), e)
 
-    return numba.cfunc(types.void(*[types.intp] * 3), cache=True, **OPTIONS)(element)
+    return numba.cfunc(types.void(*[types.intp] * 3), **PIECE)(element)
 
 
 def compile_cartesian(folder: Path, function: Callable[..., Any]) -> Any:
@@ -401,7 +432,7 @@ def compile_cartesian(folder: Path, function: Callable[..., Any]) -> Any:
         return 0
 
     signature = types.int32(types.float64, *[types.intp] * 5)
-    return numba.cfunc(signature, cache=True, **OPTIONS)(entry)
+    return numba.cfunc(signature, **PIECE)(entry)
 
 
 def compile_interpreter(folder: Path) -> Any:
@@ -420,7 +451,7 @@ def compile_interpreter(folder: Path) -> Any:
         )  # fmt: skip
         return 0
 
-    return numba.cfunc(types.int32(types.float64, *[types.intp] * 5), cache=True, **OPTIONS)(entry)
+    return numba.cfunc(types.int32(types.float64, *[types.intp] * 5), **PIECE)(entry)
 
 
 ARGUMENTS = {
@@ -433,4 +464,4 @@ def compile_loop(folder: Path, kernel: Callable[..., Any], arguments: str) -> An
     use_folder(folder)
     register_kernels()
     signature = types.int64(*[ARGUMENTS[letter] for letter in arguments])
-    return numba.njit(signature, cache=True, nogil=True, **OPTIONS)(kernel)
+    return numba.njit(signature, nogil=True, **PIECE)(kernel)

@@ -240,10 +240,15 @@ def put(made: Path, piece: Path) -> bool:
 # ---- room ---------------------------------------------------------------------------------------------------------------
 
 
+def _below(ending: str) -> list[Path]:
+    """Files with this ending in the cache; other processes may be removing some."""
+    return [Path(folder) / name for folder, _, names in os.walk(cache_folder()) for name in names if name.endswith(ending)]
+
+
 def pieces() -> list[tuple[Path, int, float]]:
     """(piece, bytes, when it was last used) of all that is kept."""
     found = []
-    for seal in cache_folder().rglob(f"*{SEAL}"):
+    for seal in _below(SEAL):
         piece = seal.with_name(seal.name.removesuffix(SEAL))
         with contextlib.suppress(OSError):
             found.append((piece, sum(path.stat().st_size for path in _files(piece).values()), seal.stat().st_mtime))
@@ -269,10 +274,11 @@ def prune() -> int:
                 break
             remove(piece)
             freed += size
-    for left in cache_folder().rglob(".new-*"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > STALE:
-                shutil.rmtree(left, ignore_errors=True)
+    for folder, inner, _ in os.walk(cache_folder()):
+        for left in [Path(folder) / name for name in inner if name.startswith(".new-")]:
+            with contextlib.suppress(OSError):
+                if time.time() - left.stat().st_mtime > STALE:
+                    shutil.rmtree(left, ignore_errors=True)
     return freed
 
 

@@ -49,7 +49,7 @@ def is_made(piece: str) -> bool:
 
 def _make(what: str, told: str, compiled: Callable[[Any, Path], Any]) -> Any:
     """A compiled piece: from the disk cache, from the helper that is making it, or made now. `compiled` makes it with
-    Numba's cache in a folder. What was made is loaded from there again: machine code is the same in every process."""
+    Numba's cache in a folder."""
     if what in _helpers:
         explain_wait(told, _helpers.pop(what).wait)
     piece = jit_folder() / what
@@ -59,8 +59,8 @@ def _make(what: str, told: str, compiled: Callable[[Any, Path], Any]) -> Any:
 
         with workshop(piece) as folder:
             made = compiled(abi, folder)
-            kept = put(folder, piece)
-        return compiled(abi, piece) if kept else made
+            put(folder, piece)
+        return made
 
     if is_whole(piece):
         from madi.engines import abi

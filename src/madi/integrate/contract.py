@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 
 from madi.joints.dispatch import chart_point, chart_rate, quaternion_at, retract
 from madi.kernel import call, kernel, view1
-from madi.loops.kkt import CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST, NOTED, ROOM
+from madi.loops.kkt import ASKED, CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST, NOTED, ROOM
 
 BEYOND = 1e30  # m, m/s, m/s2, rad ...: no state gets there
 SINGULAR = 2e-3  # pivot ratio of the loop equations below which a position counts as singular
@@ -73,17 +73,19 @@ def derivative(calls, model, t, q0, x, dx, scratch):
         call(close, t, q, v, tau, view1(dx, nv, nv), close_context)
     else:
         call(function, t, q, v, tau, view1(dx, nv, nv), context)
+        remarks[ASKED] = remarks[ASKED] + 1.0
     chart_rate(model, theta, v, view1(dx, 0, nv))
 
 
 @kernel
 def derivative_here(calls, model, t, q, v, dx, scratch):
     """dx at the chart's own origin: theta' = v."""
-    function, context = calls[0], calls[1]
+    function, context, remarks = calls[0], calls[1], calls[4]
     nq, nv = model.nq, model.nv
     for c in range(nv):
         dx[c] = v[c]
     call(function, t, q, v, view1(scratch, nq, nv), view1(dx, nv, nv), context)
+    remarks[ASKED] = remarks[ASKED] + 1.0
 
 
 @kernel

@@ -28,6 +28,7 @@ from madi.integrate.contract import (
 from madi.integrate.rk4 import next_step
 from madi.joints.dispatch import chart_point, chart_rate, exponential
 from madi.kernel import as_model, call, view1
+from madi.loops.kkt import ASKED
 
 
 def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
@@ -58,6 +59,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
             tau[c] = 0.0
         exponential(model, q, theta, q1)
         call(function, t + h, q1, ahead, tau, a1, context)
+        remarks[ASKED] = remarks[ASKED] + 1.0
         for c in range(nv):
             v1[c] = v[c] + 0.5 * h * (a[c] + a1[c])
         count[EVALUATIONS] += 1

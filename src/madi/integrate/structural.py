@@ -62,6 +62,7 @@ from madi.integrate.newton import (
 from madi.integrate.rk4 import next_step
 from madi.joints.dispatch import chart_point, chart_rate, exponential
 from madi.kernel import as_model, call, kernel, view1
+from madi.loops.kkt import ASKED
 
 ALPHA_M, ALPHA_F, BETA, GAMMA, ITERATIONS, POLICY, TOLERANCE, HALVINGS, LENGTH = range(6, 15)  # option[...]
 EVERY_ITERATION, EVERY_STEP, WHEN_SLOW, ONCE = range(4)  # option[POLICY]
@@ -264,6 +265,7 @@ def loop(function, context, close, close_context, remarks, residual, residual_co
         for c in range(nv):
             scratch[c] = 0.0
         call(function, state[TIME], q, v, scratch, a, context)
+        remarks[ASKED] = remarks[ASKED] + 1.0
         for c in range(nv):
             carry[nq + 2 * nv + c] = a[c]
         count[EVALUATIONS] += 1

@@ -23,10 +23,11 @@ DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(10, 16)
 NOTED = 16  # how many singular positions were noted; then two steps' times and roots of CLOSENESS, then their times
 ROOM = 75
 # of null-space methods (loops/null_space.py); OPENED: by how much a step left the constraints, before it
-# was closed; FEWEST: one more than the fewest rows that depended on others so far
+# was closed; FEWEST: one more than the fewest rows that depended on others so far; ASKED: how often an integrator asked for
+# accelerations (generated C, which factors each time, keeps no counts)
 WAY, BASIS, RANK, DECOMPOSITIONS, CONDITION, REFERENCE, SMALLEST, WORST, TURN, WATCH, IDENTITY = range(96, 107)
-OPENED, FEWEST, MOST_RANK = range(107, 110)
-TALLY = 110
+OPENED, FEWEST, MOST_RANK, ASKED = range(107, 111)
+TALLY = 111
 
 
 @kernel

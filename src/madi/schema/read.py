@@ -21,6 +21,7 @@ from madi.signals.table import table
 
 DEEPEST = 8  # files within files
 MOST_FILES = 100
+TOLD = 20  # mistakes that are listed
 SINGULAR = {"bodies": "body", "joints": "joint", "constraints": "constraint", "forces": "force"}
 
 
@@ -66,9 +67,7 @@ class _Reader:
             model.gravity = Vector("m/s2").read(entries["gravity"], context)
         if "run" in entries:
             model.run = fields(entries["run"], {name: entry[0] for name, entry in RUN.items()}, context)
-        if self.errors:
-            more = f"\n... and {len(self.errors) - 20} more" if len(self.errors) > 20 else ""
-            raise FileError("\n".join(map(str, self.errors[:20])) + more)
+        self._tell()
         self._check_references(model)
         return model
 
@@ -285,15 +284,21 @@ class _Reader:
     def _check_references(self, model: Model) -> None:
         bodies = {"ground", *(body.name for body in model.bodies)}
         joints = {joint.name for joint in model.joints}
+        names = {"bodies": sorted(bodies), "joints": sorted(joints)}
         for group, name, node in self.references:
             known = bodies if group == "bodies" else joints | bodies
             base = name.split("@" if group == "bodies" else ".")[0]
             if base not in known and name not in known:
-                word = SINGULAR[group]
-                near = closest(name, sorted(bodies if group == "bodies" else joints), 1, 0.4)
-                listed = ", ".join(sorted(bodies if group == "bodies" else joints)[:12]) or "none"
-                cure = f"did you mean {near[0]!r}?" if near else f"there are: {listed}"
-                raise node.error(f"there is no {word} {name!r}; {cure}")
+                near = closest(name, names[group], 1, 0.4) if len(self.errors) < TOLD else []
+                cure = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names[group][:12]) or 'none'}"
+                self.errors.append(node.error(f"there is no {SINGULAR[group]} {name!r}; {cure}"))
+        self._tell()
+
+    def _tell(self) -> None:
+        """Raise what was found wrong, if anything was."""
+        if self.errors:
+            more = f"\n... and {len(self.errors) - TOLD} more" if len(self.errors) > TOLD else ""
+            raise FileError("\n".join(map(str, self.errors[:TOLD])) + more)
 
 
 def _noting(context: Context, references: list[tuple[str, str, Node]], node: Node) -> Context:
