@@ -586,8 +586,8 @@ def test_a_rotor_alone_is_inertia_enough():
     m.body("hand", 0.0)
     m.revolute("A", m.ground, "hand", at=(0, 0, 0), axis=(0, 0, 1), armature=0.5)
     assert m.build().forward_dynamics([0], [0], [2.0]) == pytest.approx([4.0])
+    m.replace("A", armature=-1.0)
     with pytest.raises(madi.ModelError, match="armature"):
-        m.replace("A", armature=-1.0)
         m.build()
 
 

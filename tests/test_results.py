@@ -67,8 +67,19 @@ def test_save_and_load(run, tmp_path):
 
 
 def test_plot(run, tmp_path):
-    run.plot("A", "B", "lower.z", "energy", path=tmp_path / "plot.png")
-    assert (tmp_path / "plot.png").stat().st_size > 10_000
+    from PIL import Image
+
+    figure = run.plot("A", "B", "lower.z", "energy", path=tmp_path / "plot.png")
+    drawn = {line.get_label(): line for axis in figure.axes for line in axis.lines}
+    assert set(drawn) == {"A", "B", "lower.z", "energy"}
+    for name, line in drawn.items():
+        np.testing.assert_array_equal(line.get_ydata(), run[name])
+        np.testing.assert_array_equal(line.get_xdata(), run.data["time"].values)
+    assert [axis.get_ylabel() for axis in figure.axes] == ["rad", "m", "J"]
+    picture = np.asarray(Image.open(tmp_path / "plot.png").convert("RGB"))
+    for line in drawn.values():  # each curve is in the picture, in its own colour
+        colour = [int(line.get_color()[k : k + 2], 16) for k in (1, 3, 5)]
+        assert np.sum(np.all(np.abs(picture.astype(int) - colour) < 12, axis=2)) > 100
 
 
 def test_engines_give_the_same_run(run):

@@ -57,14 +57,9 @@ def test_every_command_has_help_with_an_example():
         assert "Example: madi" in good(*name.split(), "--help"), name
 
 
-def test_help_comes_quickly():
-    """The bar is 0.4 s on a quiet machine; a median of some keeps neighbours out."""
-    times = []
-    for _ in range(5):
-        began = time.perf_counter()
-        good("--help")
-        times.append(time.perf_counter() - began)
-    assert sorted(times)[1] < 1.0
+def test_help_waits_for_nothing():
+    """How long it takes is the benchmarks' business; what it must not load is known."""
+    good("--help")
     heavy = ("numba", "casadi", "xarray", "sympy", "matplotlib", "scipy")
     code = f"import sys, madi.cli; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -313,13 +313,30 @@ def test_relaxation_is_a_lag_of_first_order():
 
 @pytest.mark.parametrize("relaxation", [False, True])
 def test_it_stands_still_and_falls_and_tumbles(relaxation):
-    """Dropped, upside down and spinning: finite numbers to the end; at rest it stays at rest."""
+    """Dropped, upside down and spinning: finite numbers to the end, and nothing falls through the road."""
     m = wheel(relaxation, damping=3e3)
     n = m.build().nv
     upside_down = {"base.z": 0.5, "base.qw": 0.0, "base.qx": 1.0}
     run = madi.simulate(m, 2.0, q0=upside_down, v0=[5, 2, 0, 3, -50, 1, *np.zeros(n - 6)],
                         method="radau", rtol=1e-5)  # fmt: skip
     assert np.isfinite(run.data["position"].values).all()
+    assert run["hub.z"].min() > 0.0
+
+
+@pytest.mark.parametrize("relaxation", [False, True])
+def test_at_rest_it_stays_at_rest(relaxation):
+    """Upright, on the deflection that carries its weight, free to slide and steer; no shifts that would push it aside."""
+    tir = madi.read_tir(BOOK).scaled(**dict.fromkeys(SHIFTS, 0.0))
+    m = madi.Model("wheel")
+    m.body("carrier")
+    m.body("hub", 400.0, inertia=(2, 1, 2), position=(0, 0, 0.3135))
+    m.planar("way", m.ground, "carrier", at=(0, 0, 0.3135), axis=(0, 0, 1))
+    m.prismatic("up", "carrier", "hub", at=(0, 0, 0.3135), axis=(0, 0, 1))
+    m.magic_tire("tire", "hub", (0, 0, 0.3135), (0, 1, 0), tir, relaxation=relaxation, damping=3e3)
+    sunk = 400.0 * 9.81 / tir["VERTICAL_STIFFNESS"]
+    run = madi.simulate(m, 2.0, q0={"up": -sunk}, method="radau", rtol=1e-7)
+    still = run.data["position"].sel(body="hub").values
+    np.testing.assert_allclose(still, np.broadcast_to([0, 0, 0.3135 - sunk], still.shape), atol=1e-6)
 
 
 def test_a_locked_stop_with_relaxation_does_not_spring_back():

@@ -208,8 +208,13 @@ def test_table_and_picture(tmp_path):
     found = vehicle.kinematics(struts(), "front", (-0.05, 0.05), steering=(-0.03, 0.03), steps=3)
     assert "camber, deg" in str(found)
     assert found.table()[1]["travel, mm"] == pytest.approx(0.0)
-    found.plot(tmp_path / "rig.png")
-    assert (tmp_path / "rig.png").stat().st_size > 20_000
+    axes = found.plot(tmp_path / "rig.png").axes
+    for axis, name, scale in ((axes[0], "camber", 180 / np.pi), (axes[2], "track_change", 1e3)):
+        for k, side in enumerate(("left", "right")):
+            np.testing.assert_allclose(axis.lines[k].get_xdata(), scale * found.data[name].sel(side=side).values)
+            np.testing.assert_allclose(axis.lines[k].get_ydata(), 1e3 * found.data["travel"].values)
+    assert [line.get_label() for line in axes[5].lines] == ["left", "right"]
+    assert (tmp_path / "rig.png").exists()
 
 
 def test_twist_beam_between_trailing_arms_and_a_rigid_axle():

@@ -54,10 +54,6 @@ def test_thirty_random_mechanisms_with_loops(seed):
     assert np.max(np.abs(loads[0] - loads[1])[sure], initial=0.0) < 1e-6 * np.max(np.abs(loads[0]))
 
 
-def test_enough_mechanisms():
-    assert len(SEEDS) == 30
-
-
 def test_drives_and_locks_in_cartesian_coordinates():
     rng = np.random.default_rng(5)
     m = random_tree(rng, 4, kinds=("revolute", "prismatic", "cylindrical", "spherical"), forces=True, chain=0.8)

@@ -20,7 +20,7 @@ from madi.dynamics.kinematics import accelerations, point, point_velocity, posit
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.modal import generalised_force
 from madi.forces.dispatch import apply_forces
-from madi.joints.dispatch import SCREW, exponential
+from madi.joints.dispatch import direction, exponential
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, null_space, projection
 from madi.signals.tape import drive_signals, force_signals
@@ -380,15 +380,10 @@ def pair_load(model, work, k, out, at):
 @kernel
 def coupler_load(model, work, r, out, at):
     """What coupler r does to the drawn child of its first joint, ground axes: a couple -lam about its axis, or a force -lam
-    along its slide. The coordinate's column has the axis; at the joint's own point a turn has no velocity, a slide has."""
-    c, B = model.row_a[r], work.B
-    i = model.column_body[c]
+    along its slide."""
+    i = model.column_body[model.row_a[r]]
     f, lam = model.frame[i], -work.lam[r] if model.reverse[i] == 0 else work.lam[r]
-    x, y, z = work.r[i, 0], work.r[i, 1], work.r[i, 2]
-    e0, e1, e2 = B[c, 3], B[c, 4], B[c, 5]
-    u0, u1, u2 = B[c, 0] + (e1 * z - e2 * y), B[c, 1] + (e2 * x - e0 * z), B[c, 2] + (e0 * y - e1 * x)
-    if model.code[i] == SCREW:  # its torque is what is told
-        u0, u1, u2 = 0.0, 0.0, 0.0
+    u0, u1, u2, e0, e1, e2 = direction(model, work, i, model.row_a[r])
     out[at], out[at + 1], out[at + 2] = to_ground(work, f, lam * u0, lam * u1, lam * u2)
     out[at + 3], out[at + 4], out[at + 5] = to_ground(work, f, lam * e0, lam * e1, lam * e2)
 

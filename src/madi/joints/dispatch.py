@@ -286,6 +286,18 @@ def put_column(model, work, i, c, s0, s1, s2, s3, s4, s5):
     B[c, 2] = B[c, 2] + (o[0] * w1 - o[1] * w0)
 
 
+@kernel
+def direction(model, work, i, c):
+    """Along what a force on column c of joint i acts, and about what a torque: its slide, or its turn. At the joint's own
+    point a turn has no velocity, a slide has; of a screw, its torque is meant."""
+    B, x, y, z = work.B, work.r[i, 0], work.r[i, 1], work.r[i, 2]
+    e0, e1, e2 = B[c, 3], B[c, 4], B[c, 5]
+    u0, u1, u2 = B[c, 0] + (e1 * z - e2 * y), B[c, 1] + (e2 * x - e0 * z), B[c, 2] + (e0 * y - e1 * x)
+    if model.code[i] == SCREW:
+        u0, u1, u2 = 0.0, 0.0, 0.0
+    return u0, u1, u2, e0, e1, e2
+
+
 @seldom(PLACE)
 def place_modal(model, work, i):
     """A point of a flexible body, or (walked the other way) the body on the point it hangs on; one blade for every mode: all

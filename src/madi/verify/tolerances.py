@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ def errors_of(problem: Problem, loops: str | None, rtols: tuple[float, ...] = RT
 def follows(errors: list[float], floor: float) -> bool:
     """Whether errors fall with the tolerance, or stay, within a factor of three; below `floor` nobody can tell."""
     known = [max(error, floor) for error in errors]
-    return all(np.isfinite(errors)) and all(b <= WITHIN * a for a, b in zip(known, known[1:], strict=False))
+    return all(np.isfinite(errors)) and all(b <= WITHIN * a for a, b in pairwise(known))
 
 
 def report() -> dict[str, Any]:
