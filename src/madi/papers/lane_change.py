@@ -77,17 +77,7 @@ def model() -> Model:
 
 def chassis(run: Run) -> dict[str, np.ndarray]:
     """P2's five signals: accelerations in the chassis' axes, roll and yaw rate about them, the place aside."""
-    data = run.data.sel(body="chassis")
-    w, x, y, z = data["orientation"].values.T
-    axes = np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
-        [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
-        [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
-    acceleration = np.einsum("ijt,tj->ti", axes, data["acceleration"].values)
-    spin = np.einsum("ijt,tj->ti", axes, data["angular_velocity"].values)
-    return {"az": acceleration[:, 2], "ay": acceleration[:, 1], "y": data["position"].values[:, 1], "wx": spin[:, 0],
-            "wz": spin[:, 2]}  # fmt: skip
+    return {name: run[f"chassis.{name}" if name == "y" else f"chassis.{name}_body"] for name in SIGNALS.values()}
 
 
 def histories(drawn: Model) -> dict[tuple[str, float], Run]:
@@ -156,7 +146,7 @@ def report(out: Path) -> dict[str, Any]:
             "Printed times are those of a proposed program against DADS, a general one; both of ours are madi's own.",
             "Violation before closing is what a step leaves; positions are then corrected along the constrained directions.",
         ],
-        "pages": [str(run.view(out / "lane_change.html", signals=["chassis.ay", "chassis.wx", "chassis.wz"]))],
+        "pages": [str(run.view(out / "lane_change.html", signals=["chassis.ay_body", "chassis.roll", "chassis.wz_body"]))],
         "figures": [
             plot(out / "lane_change.png", "Lane change at 40 km/h (P2, Figs. 8-13)", panels),
             draw(out / "lane_change_steps.png", runs),
