@@ -364,3 +364,86 @@ def test_an_imported_robot_becomes_a_model_file(tmp_path):
     one, two = model.build(), back.build()
     np.testing.assert_array_equal(one.layout.reals, two.layout.reals)
     np.testing.assert_array_equal(one.layout.ints, two.layout.ints)
+
+
+def hand():
+    """24 joints, each with a range and some with a rotor: a wrist of four, five fingers of four."""
+    fingers = ""
+    for f in range(5):
+        inner = ""
+        for k in reversed(range(4)):
+            axis, low, high = ("0 1 0", -20, 90) if k else ("1 0 0", -15, 15)
+            at = "0.04 0 0" if k else f"0.05 {0.02 * (f - 2):g} 0"
+            inner = (
+                f'<body name="f{f}l{k}" pos="{at}"><joint name="f{f}j{k}" axis="{axis}" range="{low} {high}" armature="1e-5" '
+                f'damping="0.005"/><geom type="capsule" fromto="0 0 0 0.04 0 0" size="0.008"/>{inner}</body>'
+            )
+        fingers += inner
+    wrist = fingers
+    for k, (axis, reach) in enumerate((("0 1 0", 30), ("0 0 1", 30), ("0 1 0", 60), ("1 0 0", 90))):
+        wrist = (
+            f'<body name="w{k}"><joint name="w{k}" axis="{axis}" range="{-reach} {reach}" armature="1e-4"/>'
+            f'<geom type="box" size="0.03 0.03 0.02"/>{wrist}</body>'
+        )
+    return f"<mujoco><worldbody>{wrist}</worldbody></mujoco>"
+
+
+def test_a_hand_with_limits_runs():
+    """It falls into its stops with explicit and implicit methods, and comes to one place with all of them."""
+    s = mjcf_text(hand(), limits=True).build()
+    assert s.nv == 24
+    ends = []
+    for options in ({"rtol": 1e-5}, {"rtol": 1e-4, "method": "radau"}, {"step": 1e-3, "method": "newmark"}):
+        run = madi.simulate(s, 1.0, times=[1.0], engine="jit", **options)
+        ends.append(run.data["q"].values[-1])
+        for f in range(5):
+            assert -np.radians(25) < run[f"f{f}j1"][-1] < np.radians(95)
+    np.testing.assert_allclose(ends[1], ends[0], atol=2e-3)
+    np.testing.assert_allclose(ends[2], ends[0], atol=2e-3)
+
+
+def test_armature_is_mujoco_s():
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(hand())
+    off = mujoco.mjtDisableBit
+    model.opt.disableflags = off.mjDSBL_LIMIT | off.mjDSBL_CONTACT | off.mjDSBL_CONSTRAINT
+    data, rng = mujoco.MjData(model), np.random.default_rng(1)
+    data.qpos[:], data.qvel[:] = 0.1 * rng.normal(size=24), rng.normal(size=24)
+    mujoco.mj_forward(model, data)
+    s = mjcf_text(hand()).build()
+    places = [s.speeds.index(model.joint(k).name) for k in range(24)]
+    q, v = np.zeros(24), np.zeros(24)
+    q[places], v[places] = data.qpos, data.qvel
+    for formulation in ("recursive", "articulated", "velocity-transform"):
+        found = s.forward_dynamics(q, v, formulation=formulation)[places]
+        np.testing.assert_allclose(found, data.qacc, rtol=1e-9, atol=1e-9 * np.max(np.abs(data.qacc)))
+
+
+def test_what_a_file_says_and_the_model_does_not_is_told_wherever_it_is_read(tmp_path):
+    (tmp_path / "hand.xml").write_text(hand().replace("<worldbody>", "<worldbody>", 1))
+    with pytest.warns(madi.MadiWarning, match=r"hand.xml: not carried over: ranges of joints .* \(24\)"):
+        m = madi.load_mjcf(tmp_path / "hand.xml")
+    assert len(m.notes) == 1
+    assert m.notes[0].count(",") >= 23  # every one is named
+    run = madi.simulate(m, 0.01, step=0.01, engine="plain")
+    assert run.data.attrs["notes"] == m.notes[0]
+    assert madi.load_run(run.save(tmp_path / "run.nc")).data.attrs["notes"] == m.notes[0]
+    assert madi.load(m.save(tmp_path / "hand.yaml")).notes == m.notes
+    assert "not carried over" in str(madi.check(m))
+
+
+def test_legal_files_are_not_refused():
+    """A fixed joint needs no axis; a link may have inertia without mass; a name with a dot is changed, and that is said."""
+    m = urdf_text("""<robot name="r"><link name="a"/>
+      <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+      <link name="c"><inertial><mass value="0"/><inertia ixx="0.1" iyy="0.1" izz="0.1"/></inertial></link>
+      <joint name="joint_0.0" type="fixed"><parent link="a"/><child link="b"/><axis xyz="0 0 0"/></joint>
+      <joint name="turn" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 0 1"/></joint></robot>""")
+    assert "joint_0.0 is joint_0_0" in " ".join(m.notes)
+    assert m.build().forward_dynamics([0.0], [0.0], [1.0]) == pytest.approx([10.0])
+    m = mjcf_text('<mujoco><worldbody><body name="x"><joint name="j.0"/><geom size="1"/><body name="y"><joint name="j_0"/>'
+                  '<geom size="1"/></body></body></worldbody></mujoco>')  # fmt: skip
+    assert {joint.name for joint in m.joints} == {"j_0", "j_0_"}
+    assert m["j_0"].child.name == "y"
+    assert "j.0 is j_0_" in " ".join(m.notes)

@@ -72,6 +72,9 @@ def _missing(data: Any, name: str, element: str, part: str) -> str:
     loads = part in ("force", "moment") or PARTS.get(part, ("", "", ""))[1] == "joint"
     if loads and element not in listed(data, "force") and element not in listed(data, "body"):
         return f"the load {name!r} was not recorded; ask for it: madi.simulate(..., reactions=[{element!r}])"
+    joint = name.split(".")[0]
+    if joint not in listed(data, "body") and any(row.endswith(f"at joint {joint}") for row in listed(data, "constraint")):
+        return f"joint {joint!r} closes a loop and was cut: {name!r} cannot be measured there. With cut=False it is kept"
     near = closest(name, names(data), 3, 0.6)
     told = f" Near it: {', '.join(near)}." if near else ""
     groups = {"Coordinates": "coordinate", "bodies": "body", "force elements": "force", "joints with loads": "joint"}
