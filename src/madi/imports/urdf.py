@@ -16,7 +16,7 @@ from madi.model.model import Model
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free",
          "planar": "planar"}  # fmt: skip
-LONG = 160  # characters of a note in a warning
+FEW = 8  # names of a note in a warning
 LEFT_OUT = {"transmission": "transmissions", "gazebo": "Gazebo's extensions", "sensor": "sensors"}
 
 
@@ -328,6 +328,12 @@ def told(notes: Mapping[str, list[str]]) -> list[str]:
 def warned(model: Model, file: str) -> Model:
     """One warning with what a file says and the model does not; `model.notes` has all of it."""
     if model.notes:
-        lines = "; ".join(note if len(note) <= LONG else f"{note[:LONG]} ..." for note in model.notes)
-        warnings.warn(MadiWarning(f"{file}: not carried over: {lines}"), stacklevel=3)
+        warnings.warn(MadiWarning(f"{file}: not carried over: {'; '.join(map(brief, model.notes))}"), stacklevel=3)
     return model
+
+
+def brief(note: str) -> str:
+    """A note with its first names, and how many more there are."""
+    what, _, names = note.rpartition(": ")
+    listed = names.split(", ")
+    return note if len(listed) <= FEW else f"{what}: {', '.join(listed[:FEW])} and {len(listed) - FEW} more"
