@@ -1,6 +1,8 @@
 """Corners in which a wrong number came without a word. Answers are known from elsewhere: closed forms, identities, a second
 formulation, another engine."""
 
+import functools
+import threading
 import warnings
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 import madi
 from madi.papers import rssr
 from madi.pipeline import prepare
+from madi.signals.jumps import speed_jumps
 from madi.vehicle import Car
 from madi.verify import andrews, tops
 from tests.test_loops import four_bar
@@ -96,7 +99,45 @@ def rebound():
     return f
 
 
+class Shared:
+    """Memory on a class."""
+
+    total = 0.0
+
+    def f(self, t, q, v):
+        Shared.total = Shared.total + q[0]
+        return -q[0]
+
+
+class Late:
+    """Another value only after many calls."""
+
+    def __init__(self):
+        self.calls, self.lock = 0, None
+
+    def f(self, t, q, v):
+        self.calls += 1
+        return 0.0 * q[0] if self.calls < 50 else 1.0 + 0.0 * q[0]
+
+
+def with_attribute():
+    def f(t, q, v):
+        f.total = f.total + q[0]
+        return -f.total
+
+    f.total = 0.0
+    return f
+
+
+def with_lock():
+    late = Late()
+    late.lock = threading.Lock()
+    return late.f
+
+
 @pytest.mark.parametrize("make", [
+    lambda: Shared().f, lambda: Late().f, with_attribute, with_lock,
+    lambda: functools.partial(lambda t, q, v, state: state.append(q[0]) or -q[0], state=[]),
     lambda: counted()[0], lambda: integral()[0], Controller, rebound,
     lambda: lambda t, q, v: RNG.normal(), lambda: lambda t, q, v: np.random.default_rng().normal(),
     lambda: lambda t, q, v: 1.0 if q[0] > 0 else -1.0,
@@ -108,6 +149,7 @@ def test_a_function_with_memory_stays_in_python_and_is_told(make):
         s = m.build()
     assert len(s.frozen.signals.callbacks) == 1
     m.build()  # what tracing tried is not left behind
+    assert Shared.total == 0.0
 
 
 def test_trying_a_function_leaves_no_mark_on_it():
@@ -134,9 +176,21 @@ def test_every_call_is_made():
     assert abs(run["A"][-1] - free["A"][-1]) > 0.1  # the torque set in after forty calls
 
 
+NOTHING = object()
+
+
+def with_gain():
+    def f(t, q, v):
+        return -f.gain * q[0]
+
+    f.gain = 3.0
+    return f
+
+
 @pytest.mark.parametrize("function", [
     lambda t, q, v: -2.0 * q["A"] - v["A"], lambda t: np.sin(3 * t), lambda t, q, v, k=3.0: -k * np.tanh(q[0]),
-    lambda t, q, v: madi.where(q["A"] > 0, -1.0, 1.0), madi.table([(0, 0), (1, 0.2), (2, 0)]),
+    lambda t, q, v: madi.where(q["A"] > 0, -1.0, 1.0), madi.table([(0, 0), (1, 0.2), (2, 0)]), with_gain(),
+    lambda t, q, v, nothing=NOTHING: -q[0], functools.partial(lambda t, q, v, k: -k * q[0], k=2.0),
 ])  # fmt: skip
 def test_a_pure_function_is_traced_without_a_word(function):
     m = pendulum(q0=0.5)
@@ -368,6 +422,37 @@ def test_a_jump_of_a_drive_is_one_impulse_whatever_the_method():
         assert run.statistics["jumps"] == pytest.approx([0.5])
     with pytest.raises(madi.InputError, match=r"jumps by 0.7 at t = 0.5.*no impulse"):
         madi.simulate(m, 1.0, method="ida")
+
+
+def test_smooth_tables_do_not_jump_and_broken_lines_do():
+    points = [(0.01 * k, np.sin(0.05 * k)) for k in range(150)]
+    for smooth, jumps in ((True, 0), (False, 151)):
+        m = pendulum()
+        m.drive("A", madi.table(points, smooth=smooth))
+        found = speed_jumps(m.build(), 2.0)
+        assert abs(len(found) - jumps) <= 2
+    knots = [jump.time for jump in found]
+    np.testing.assert_allclose(knots[4:19], 0.01 * np.arange(5, 20), atol=1e-12)
+
+
+def test_many_runs_of_a_drive_that_jumps():
+    m = double_pendulum((0, 0, 0))
+    m.drive("B", lambda t: madi.where(t < 0.3, 0.0, 0.7 * (t - 0.3)))
+    times = [0.0, 0.125, 0.25, 0.375, 0.5]
+    found = madi.simulate_many(m, {"upper.mass": [1.0, 2.0]}, 0.5, rtol=1e-8, times=times)
+    assert list(found["time"].values) == times
+    alone = madi.simulate(m, 0.5, rtol=1e-8, times=times, engine="jit")
+    np.testing.assert_allclose(found["q"].values[0], alone.data["q"].values, atol=1e-9)
+
+
+def test_a_model_s_own_run_gives_way_where_it_must():
+    m = pendulum(q0=0.3)
+    m.run = {"method": "radau", "rtol": 1e-4, "duration": 0.1}
+    assert m.simulate(rtol=1e-6, engine="jit").statistics["method"] == "radau"
+    assert m.simulate(step=0.01, engine="jit").statistics["method"] == "radau"
+    m.run = {"method": "newmark", "step": 0.01, "jacobian": "step", "duration": 0.1}
+    assert m.simulate(step=0.005, engine="jit").statistics["method"] == "newmark"
+    assert m.simulate(rtol=1e-6, engine="jit").statistics["method"] == "dopri"
 
 
 # ---- names ------------------------------------------------------------------------------------------------------------

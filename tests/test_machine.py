@@ -126,9 +126,23 @@ def piece(folder, name="piece", files=3):
     return folder / name
 
 
+WAYS = ["flip", "cut", "empty", "remove", "seal", "more"]
+
+
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(["flip", "cut", "empty", "remove", "seal", "more"]))
+@given(st.integers(0, 10**6), st.sampled_from(WAYS))
 def test_a_damaged_piece_is_noticed_and_removed(tmp_path_factory, seed, how):
+    check_damaged_piece(tmp_path_factory, seed, how)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None)
+@given(st.integers(0, 10**9), st.sampled_from(WAYS))
+def test_many_damaged_pieces(tmp_path_factory, seed, how):
+    check_damaged_piece(tmp_path_factory, seed, how)
+
+
+def check_damaged_piece(tmp_path_factory, seed, how):
     rng = np.random.default_rng(seed)
     folder = tmp_path_factory.mktemp("cache")
     made = piece(folder)
@@ -223,7 +237,7 @@ def test_without_a_cache_runs_go_on_with_one_warning(how, tmp_path):
 
 
 def test_the_cache_has_a_limit(own_cache, monkeypatch):
-    folder = cache.cache_folder()
+    folder = cache.cache_folder() / "compiled"
     for k in range(6):
         made = piece(folder, f"piece{k}")
         os.utime(folder / f"piece{k}.seal", (k, k))
@@ -233,8 +247,10 @@ def test_the_cache_has_a_limit(own_cache, monkeypatch):
     kept = {made.name for made, _, _ in cache.pieces()}
     assert kept <= {"piece2", "piece3", "piece4", "piece5"}
     assert made.name in kept
+    (own_cache / "somebody's.txt").write_text("not ours")
     assert cache.clear() > 0
     assert not cache.pieces()
+    assert (own_cache / "somebody's.txt").exists()
 
 
 def test_parts_of_killed_saves_are_swept(tmp_path):

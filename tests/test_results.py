@@ -67,6 +67,7 @@ def test_save_and_load(run, tmp_path):
 
 
 def test_plot(run, tmp_path):
+    from matplotlib.colors import to_rgb
     from PIL import Image
 
     figure = run.plot("A", "B", "lower.z", "energy", path=tmp_path / "plot.png")
@@ -78,7 +79,7 @@ def test_plot(run, tmp_path):
     assert [axis.get_ylabel() for axis in figure.axes] == ["rad", "m", "J"]
     picture = np.asarray(Image.open(tmp_path / "plot.png").convert("RGB"))
     for line in drawn.values():  # each curve is in the picture, in its own colour
-        colour = [int(line.get_color()[k : k + 2], 16) for k in (1, 3, 5)]
+        colour = [round(255 * part) for part in to_rgb(line.get_color())]
         assert np.sum(np.all(np.abs(picture.astype(int) - colour) < 12, axis=2)) > 100
 
 

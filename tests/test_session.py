@@ -189,7 +189,8 @@ def test_a_run_that_fails_keeps_what_was_computed(tmp_path):
 def test_control_c_keeps_what_was_computed(tmp_path):
     words = [sys.executable, "-m", "madi", "run", "rssr", "--duration", "4000s", "--step", "1ms", "--every", "10ms",
              "--engine", "jit", "--out", "long.nc", "--checkpoint", "0.1s"]  # fmt: skip
-    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))  # fmt: skip
     deadline = time.monotonic() + 900
     while not (tmp_path / "long.nc.checkpoint").exists() and time.monotonic() < deadline:
         time.sleep(0.05)

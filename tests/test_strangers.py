@@ -122,6 +122,16 @@ def test_damaged_result_files(saved, tmp_path, seed):
         check_damaged_run(saved, tmp_path, seed)
 
 
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**9))
+def test_damaged_result_files_without_a_checksum(saved, tmp_path, seed):
+    """HDF5 itself meets the damage: it is read, where the damage does not show, or told."""
+    path = unsealed(saved, tmp_path / "damaged.nc")
+    path.write_bytes(damaged(path.read_bytes(), seed))
+    with suppress(madi.InputError):
+        madi.load_run(path)
+
+
 @pytest.mark.slow
 @settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 10**9))

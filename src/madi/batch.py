@@ -170,7 +170,8 @@ class Batch:
         first = self.prepared()
         self.Q = np.full((self.count, *first.Q.shape), np.nan)
         self.V = np.full((self.count, *first.V.shape), np.nan)
-        self.times = first.times
+        self.times = first.times[first.wanted]
+        self.quick = self.quick and not first.jumps  # else outputs at stops would be rows
         try:
             self.take(first, once=True)  # compiles what there is to compile, before the threads start
         except EngineError as error:

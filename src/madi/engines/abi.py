@@ -72,10 +72,13 @@ class PieceCompiler(Compiler):  # type: ignore[misc]
 PIECE = {**OPTIONS, "cache": True, "pipeline_class": PieceCompiler}
 
 
-def use_folder(folder: Path) -> None:
-    """Let Numba keep what it makes next there. Its index is read and written without a lock: two processes must not share
-    one."""
-    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+def use_folder(folder: Path | None) -> None:
+    """Let Numba keep what it makes next there (None: where it did before). Its index is read and written without a lock: two
+    processes must not share one."""
+    numba.config.CACHE_DIR = USUAL_FOLDER if folder is None else str(folder)  # type: ignore[attr-defined]
+
+
+USUAL_FOLDER = numba.config.CACHE_DIR  # type: ignore[attr-defined]
 
 
 class View(types.Type):

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -52,6 +53,7 @@ NOT_COMPILED = (
 )  # folders and files that have no kernels, and that no generated code is made from; fmt: skip
 LIMIT_MB = 1000  # of the cache, unless $MADI_CACHE_MB says otherwise
 STALE = 86_400.0  # seconds after which what an interrupted process left behind is swept
+FRESH = 60.0  # seconds within which a piece without a seal is being made
 SEAL = ".seal"
 
 
@@ -72,11 +74,22 @@ def source_hash() -> str:
 
 
 @cache
+def processor() -> str:
+    """The processor's kind and features: machine code made for one is not another's."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().split("\n")
+        features = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
+    except OSError:
+        features = ""
+    return f"{platform.machine()} {platform.processor()} {features}"
+
+
+@cache
 def jit_folder() -> Path:
     """Where Numba keeps the machine code of these sources. Its index knows them by place and time of change too."""
     from importlib.metadata import version
 
-    stamps = "".join(f"{path}{path.stat().st_mtime_ns}" for path in kernel_sources())
+    stamps = processor() + "".join(f"{path}{path.stat().st_mtime_ns}" for path in kernel_sources())
     place = hashlib.sha256(stamps.encode()).hexdigest()[:8]
     return cache_folder() / f"numba-{version('numba')}-{source_hash()}-{place}"
 
@@ -87,13 +100,19 @@ def jit_folder() -> Path:
 @cache
 def cache_folder() -> Path:
     """$MADI_CACHE_DIR, else the user's cache folder; where neither can be used, one that vanishes with the process."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    wanted = Path(os.environ.get("MADI_CACHE_DIR") or Path(home) / "madi")
+    asked = os.environ.get("MADI_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    wanted = Path(asked)
     try:
+        wanted = Path(os.path.realpath(os.path.expanduser(asked)))
+        wanted = wanted if os.environ.get("MADI_CACHE_DIR") else wanted / "madi"
+        fresh = not wanted.exists()
         wanted.mkdir(parents=True, exist_ok=True)
         if not _own(wanted):
             raise PermissionError(0, "it belongs to another user")
-        wanted.chmod(0o700)  # whatever the umask: machine code that others could write would be run
+        if fresh or wanted.name == "madi":  # whatever the umask: machine code that others could write would be run
+            wanted.chmod(0o700)
+        elif hasattr(os, "getuid") and wanted.stat().st_mode & 0o022:
+            raise PermissionError(0, "others may write it")
         with tempfile.TemporaryFile(dir=wanted) as file:
             file.write(b"room")
             file.flush()
@@ -168,8 +187,8 @@ def _contents(piece: Path) -> dict[str, list[object]]:
 def is_whole(piece: Path) -> bool:
     """Whether a piece is there, ours and as it was made; what is damaged is removed."""
     try:
-        if not piece.exists() and not _seal(piece).exists():
-            return False
+        if not _seal(piece).exists() and (not piece.exists() or time.time() - piece.stat().st_mtime < FRESH):
+            return False  # nothing, or another process is about to seal it
         told = json.loads(_seal(piece).read_text())
         if all(_own(path) for path in _files(piece).values()) and told == _contents(piece):
             os.utime(_seal(piece))  # used just now
@@ -229,11 +248,11 @@ def put(made: Path, piece: Path) -> bool:
             os.fsync(file.fileno())
         os.replace(part, _seal(piece))
     except OSError as error:
-        if is_whole(piece):
+        if is_whole(piece) or (made.is_dir() and piece.exists()):  # another process was quicker
             return True
         do_without(piece.parent, error)
         return False
-    prune()
+    prune(piece)
     return True
 
 
@@ -263,10 +282,10 @@ def limit() -> float:
         return 1e6 * LIMIT_MB
 
 
-def prune() -> int:
+def prune(just_made: Path | None = None) -> int:
     """Remove what was not used for longest until the cache is within its limit, and what interrupted processes left;
     bytes freed."""
-    kept = sorted(pieces(), key=lambda item: item[2])
+    kept = sorted((item for item in pieces() if item[0] != just_made), key=lambda item: item[2])
     total, freed = sum(size for _, size, _ in kept), 0
     if total > limit():
         for piece, size, _ in kept:
@@ -285,9 +304,7 @@ def prune() -> int:
 def clear() -> int:
     """Remove everything; bytes freed."""
     freed = sum(size for _, size, _ in pieces())
-    for entry in cache_folder().iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            entry.unlink(missing_ok=True)
+    for pattern in ("numba-*", "compiled", "compiler-*"):  # the folder may be anybody's: only what is ours
+        for entry in cache_folder().glob(pattern):
+            remove(entry)
     return freed

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.engines.cache import cache_folder, is_whole, remove, source_hash
+from madi.engines.cache import cache_folder, is_whole, remove, source_hash, temporary_folder
 from madi.engines.compiler import FLAGS, compile_c, machine, require_compiler
 from madi.engines.entries import ENTRIES
 from madi.engines.jit import explain_wait, loop_function
@@ -38,7 +38,10 @@ def _library(path: Path, name: str, source: Callable[[], str]) -> tuple[Any, Any
         except (OSError, AttributeError):
             remove(path)
     made = explain_wait(f"C code of {name!r} for this model", lambda: compile_c(source(), path))
-    library = ctypes.CDLL(str(made))
+    try:
+        library = ctypes.CDLL(str(made))
+    except OSError:  # another process has just removed it
+        library = ctypes.CDLL(str(compile_c(source(), temporary_folder() / path.name)))
     return _CALL(("entry", library)), library
 
 

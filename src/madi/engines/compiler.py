@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import platform
 import shlex
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from madi.engines.cache import cache_folder, do_without, put, remove, temporary_folder, workshop
+from madi.engines.cache import cache_folder, do_without, processor, put, remove, temporary_folder, workshop
 from madi.errors import EngineError
 
 FLAGS = [
@@ -31,6 +30,7 @@ FLAGS = [
 ]
 USUAL = 1e-4  # seconds per line of generated code, until some were measured here
 MEASURED = 40  # compilations remembered
+A_DAY = 86_400.0  # seconds for which a compiler that failed is not tried again
 TRIAL = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).entry"
 
 
@@ -57,12 +57,7 @@ def machine() -> str:
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         done = _run([*words, "--version"], 10.0)
         told = done.stdout.split("\n")[0]
-    try:
-        lines = Path("/proc/cpuinfo").read_text().split("\n")
-        features = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
-    except OSError:
-        features = ""
-    return f"{' '.join(words)} {told} {platform.machine()} {platform.processor()} {features}"
+    return f"{' '.join(words)} {told} {processor()}"
 
 
 def require_compiler() -> tuple[str, ...]:
@@ -109,12 +104,13 @@ def compile_c(source: str, path: Path) -> Path:
         try:
             done = _run([*words, *FLAGS, str(file), "-o", str(made), "-lm"], limit)
         except subprocess.TimeoutExpired:
-            raise _broken(f"the C compiler ({name}) took longer than {limit:.0f} s") from None
+            raise _broken(f"the C compiler ({name}) took longer than {limit:.0f} s", remember=False) from None
         except OSError as error:
             raise _broken(f"the C compiler ({name}) cannot be started ({error.strerror})") from None
         if done.returncode != 0:
             told = done.stderr[:2000] or "it said nothing"
-            raise _broken(f"the C compiler ({name}, exit code {done.returncode}) failed on generated code: {told}")
+            killed = done.returncode < 0  # for want of memory, say: another time it may go well
+            raise _broken(f"the C compiler ({name}, exit code {done.returncode}) failed: {told}", remember=not killed)
         trouble = _trouble(made)
         if trouble:  # it may be the folder: one from which nothing may be run
             other = Path(tempfile.mkdtemp(dir=temporary_folder())) / path.name
@@ -154,16 +150,21 @@ def _note(what: str) -> Path:
     return cache_folder() / f"compiler-{hashlib.sha256(machine().encode()).hexdigest()[:12]}.{what}"
 
 
-def _broken(why: str) -> EngineError:
-    """An error; "auto" does not try this compiler again."""
-    with contextlib.suppress(OSError):
-        _note("broken").write_text(why)
+def _broken(why: str, remember: bool = True) -> EngineError:
+    """An error; "auto" does not try this compiler again for a day."""
+    if remember:
+        with contextlib.suppress(OSError):
+            _note("broken").write_text(why)
     return EngineError(f'{why}. Set $CC to another one, or use engine="jit"')
 
 
 def is_trusted() -> bool:
     """Whether there is a compiler that has not failed on this machine."""
-    return compiler() is not None and not _note("broken").exists()
+    try:
+        recently = time.time() - _note("broken").stat().st_mtime < A_DAY
+    except OSError:
+        recently = False
+    return compiler() is not None and not recently
 
 
 def _times() -> list[list[float]]:

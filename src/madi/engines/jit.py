@@ -52,21 +52,21 @@ def _make(what: str, told: str, compiled: Callable[[Any, Path], Any]) -> Any:
     Numba's cache in a folder."""
     if what in _helpers:
         explain_wait(told, _helpers.pop(what).wait)
+    from madi.engines import abi
+
     piece = jit_folder() / what
 
     def make() -> Any:
-        from madi.engines import abi
-
         with workshop(piece) as folder:
             made = compiled(abi, folder)
             put(folder, piece)
         return made
 
-    if is_whole(piece):
-        from madi.engines import abi
-
-        return compiled(abi, piece)
-    return explain_wait(told, make)
+    with _compiling:
+        try:
+            return compiled(abi, piece) if is_whole(piece) else explain_wait(told, make)
+        finally:
+            abi.use_folder(None)  # a user's own functions are not ours to keep
 
 
 def _loop_name(kernel: Callable[..., Any]) -> str:
@@ -137,6 +137,7 @@ def loop_function(kernel: Callable[..., Any], arguments: str) -> Any:
 
 
 _helpers: dict[str, subprocess.Popen[bytes]] = {}
+_compiling = threading.RLock()  # Numba's folder is one for the process
 
 
 def make_beside(entries: list[str], loops: list[tuple[Callable[..., Any], str]]) -> None:

@@ -242,6 +242,9 @@ def _closest(name: str, known: set[str]) -> str:
 
 def _axes(joint: Joint, where: str) -> Iterator[Finding]:
     wanted = KINDS[joint.kind].axes
+    if not isinstance(joint.axes, tuple | list):
+        yield Finding(where, f"axes {joint.axes!r} are no list of directions", f"A {joint.kind} joint takes {wanted}")
+        return
     if len(joint.axes) != wanted:
         yield Finding(where, f"{len(joint.axes)} axes are given", f"A {joint.kind} joint takes {wanted}")
         return

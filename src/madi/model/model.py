@@ -562,16 +562,23 @@ class Model:
 
 
 def fitting(own: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """What a model's own `run` says, less what another choice of step or method now makes meaningless."""
+    """What a model's own `run` says, less what another choice of step, tolerance or method now makes meaningless."""
+    from madi.integrate import METHODS
+
     adaptive = ("rtol", "atol", "max_step", "first_step")
     implicit = ("gamma", "beta", "spectral_radius", "alpha", "iterations", "jacobian")
+    method = METHODS.get(str(own.get("method")))
     gone: set[str] = set()
     if asked.get("step") is not None:
-        gone |= {"method", *adaptive} if asked.get("method") is None else set(adaptive)
-    elif any(asked.get(name) is not None for name in adaptive):
-        gone |= {"step", "method", "order"}
-    if asked.get("method") is not None and asked.get("method") != own.get("method"):
-        gone |= {"loops", "feedback", "order", *implicit} if asked.get("loops") is None else {"order", *implicit}
+        gone |= set(adaptive)
+        misfit = method is not None and method.adaptive and not method.fixed_too
+    else:
+        tolerant = any(asked.get(name) is not None for name in adaptive)
+        gone |= {"step", "order"} if tolerant else set()
+        misfit = tolerant and method is not None and not method.adaptive
+    other = asked.get("method") is not None and asked.get("method") != own.get("method")
+    if misfit or other:
+        gone |= {"method", "order", *implicit} | ({"loops", "feedback"} if asked.get("loops") is None else set())
     return {name: value for name, value in own.items() if name not in gone}
 
 

@@ -75,8 +75,20 @@ class Isolated:
         self.symbolic = symbolic
         self.copies: dict[int, Any] = {}
         self.captured: list[tuple[str, Callable[[], Any]]] = []  # by name: what is there now
+        self.classes: dict[type, dict[str, Any]] = {}  # the user's, which cannot be copied: what they had
+        self.home = getattr(function, "__module__", None) or type(function).__module__
         self.function = self._copy(function)
+        call = vars(type(function)).get("__call__")
+        if isinstance(call, types.FunctionType):  # an object: its method is a function like any other
+            self.function = types.MethodType(self._function(call), self.function)
         self.before = [(name, _kept(get())) for name, get in self.captured]
+
+    def restore(self) -> None:
+        """Classes are the user's own: what was set on them is taken back."""
+        for kind, had in self.classes.items():
+            for name, value in had.items():
+                if vars(kind).get(name) is not value:
+                    setattr(kind, name, value)
 
     def changed(self) -> str | None:
         """Name of something captured that is not what it was."""
@@ -96,20 +108,35 @@ class Isolated:
         if isinstance(value, types.FunctionType) and value.__module__ != "madi.kernel":
             return self._function(value)
         if isinstance(value, types.MethodType):
-            return types.MethodType(value.__func__, self._copy(value.__self__))
+            owner, function = self._copy(value.__self__), value.__func__
+            if hasattr(owner, "__dict__") and not isinstance(owner, type):
+                self.captured.append((type(owner).__name__, functools.partial(vars, owner)))
+            return types.MethodType(self._copy(function), owner)
         if isinstance(value, functools.partial):
-            return functools.partial(self._copy(value.func), *map(self._copy, value.args), **value.keywords)
+            given = [self._copy(part) for part in value.args]
+            named = {name: self._copy(part) for name, part in value.keywords.items()}
+            self.captured.append(("an argument of a partial", lambda: (given, named)))
+            return functools.partial(self._copy(value.func), *given, **named)
+        if isinstance(value, type) and value.__module__ == self.home and value not in self.classes:
+            held = {name: part for name, part in vars(value).items() if not name.startswith("__") and not callable(part)}
+            self.classes[value] = held
+            self.captured.append((value.__name__, lambda: {name: vars(value).get(name) for name in held}))
+            return value
         large = isinstance(value, np.ndarray) and value.nbytes > LARGE
         if large or isinstance(value, type | types.ModuleType | types.BuiltinFunctionType | types.FunctionType):
             return value
         if str(type(value).__module__).startswith("madi."):  # a model, a run, a table
             return value
+        if type(value) is object or value is None:
+            return value
         try:
             made = copy.deepcopy(value)
         except Exception:  # a lock, an open file, another program
+            if hasattr(value, "__dict__") or isinstance(value, list | dict | set | tuple):
+                raise Untraceable(f"it uses something that cannot be copied to try it ({type(value).__name__})") from None
             made = value
         self.copies[id(value)] = made
-        if callable(made) and hasattr(made, "__dict__"):
+        if hasattr(made, "__dict__"):
             self.captured.append((type(made).__name__, lambda: vars(made)))
         return made
 
@@ -131,6 +158,9 @@ class Isolated:
         made.__defaults__ = None if function.__defaults__ is None else tuple(map(self._copy, function.__defaults__))
         if function.__kwdefaults__:
             made.__kwdefaults__ = {name: self._copy(value) for name, value in function.__kwdefaults__.items()}
+        if vars(function):
+            vars(made).update({name: self._copy(value) for name, value in vars(function).items()})
+            self.captured.append((f"{function.__name__}.{next(iter(vars(function)))}", functools.partial(vars, made)))
         given = [*(made.__defaults__ or ()), *(made.__kwdefaults__ or {}).values()]
         self.captured += [("a default argument", functools.partial(lambda value: value, value)) for value in given]
         return made
@@ -170,8 +200,10 @@ def _same(a: Any, b: Any, seen: set[int]) -> bool:
         return _same(a.bit_generator.state, b.bit_generator.state, seen)
     if isinstance(a, kernel.Symbolic):
         return False  # left behind by tracing
-    if callable(a) and not hasattr(a, "__dict__"):
+    if (callable(a) and not hasattr(a, "__dict__")) or type(a) is object:
         return True
+    if hasattr(type(a), "__slots__") and not hasattr(a, "__dict__"):
+        return all(_same(getattr(a, name, None), getattr(b, name, None), seen) for name in type(a).__slots__)
     if hasattr(a, "__dict__") and not isinstance(a, type | types.ModuleType | types.FunctionType):
         return _same(vars(a), vars(b), seen)
     try:
@@ -200,11 +232,14 @@ def proven_trace(
     if getattr(function, "traced_safely", False):
         return _traced(function, count, len(q0), len(v0), names)[:2]
     twice = Isolated(function, symbolic=True)
-    first = _traced(twice.function, count, len(q0), len(v0), names)
-    second = _traced(twice.function, count, len(q0), len(v0), names)
-    if first[2] != second[2]:
-        raise Untraceable("it does not do the same each time it is called: it keeps something from call to call")
-    _refuse_changed(twice)
+    try:
+        first = _traced(twice.function, count, len(q0), len(v0), names)
+        second = _traced(twice.function, count, len(q0), len(v0), names)
+        if first[2] != second[2]:
+            raise Untraceable("it does not do the same each time it is called: it keeps something from call to call")
+        _refuse_changed(twice)
+    finally:
+        twice.restore()
     _compare(function, count, q0, v0, names, first)
     return first[0], first[1]
 
@@ -259,7 +294,10 @@ def _compare(function: Any, count: int, q0: np.ndarray, v0: np.ndarray, names: A
                         raise
                     values[k] = type(error)  # off its domain: then so both times
         found.append(values)
-    _refuse_changed(plain)
+    changed = plain.changed()
+    plain.restore()
+    if changed is not None:
+        raise Untraceable(f"it changes something that it keeps from call to call ({changed})")
     for k, (t, q, v) in enumerate(places):
         forwards, backwards = found[0][k], found[1][k]
         if isinstance(forwards, type) or isinstance(backwards, type):

@@ -151,6 +151,14 @@ def add_function(
 
 def _tried(value: Any, count: int, q0: np.ndarray, v0: np.ndarray, names: Any) -> int:
     """How many numbers a function returns at the start; tried on a copy, which leaves the user's own as it is."""
-    function = Isolated(value, symbolic=False).function
+    try:
+        copied = Isolated(value, symbolic=False)
+        function = copied.function
+    except Untraceable:
+        copied, function = None, value  # it cannot be copied: once, with numbers
     state = named(q0.copy(), places_of(names[0]), "coordinate"), named(v0.copy(), places_of(names[1]), "speed")
-    return int(np.size(np.asarray(call(function, count, 0.0, *state), dtype=float)))
+    try:
+        return int(np.size(np.asarray(call(function, count, 0.0, *state), dtype=float)))
+    finally:
+        if copied is not None:
+            copied.restore()
