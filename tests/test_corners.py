@@ -582,6 +582,9 @@ def test_what_is_set_on_an_element_counts():
     spring.stiffness = "soft"
     with pytest.raises(madi.ModelError, match="stiffness 'soft'"):
         m.build()
+    spring.kind = "rubber"
+    with pytest.raises(madi.ModelError, match="there is no kind 'rubber' of force"):
+        m.build()
     for element, field in ((m["bob"], "weight"), (m["A"], "angle")):
         with pytest.raises(madi.InputError, match=f"has no '{field}'"):
             setattr(element, field, 1.0)

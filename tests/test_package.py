@@ -21,10 +21,11 @@ PATH = ["errors", "files", "kernel", "spatial", "joints", "constraints", "road",
 
 # folders whose functions reach ahead when they are called: they answer with what comes later on the path
 AHEAD = {
-    "model": {"signals", "topology", "system", "schema", "pipeline"}, "loops": {"topology"}, "flexible": {"symbolic"},
-    "system": {"loops", "engines", "symbolic", "integrate", "topology"}, "engines": {"symbolic"}, "signals": {"symbolic"},
-    "schema": {"signals", "symbolic", "view"}, "topology": {"symbolic"}, "results": {"schema", "view"},
-    "solver": {"results"}, "forces": {"model"}, "tir": {"forces"}, "papers": {"bench"}, "bench": {"cli"},
+    "model": {"signals", "topology", "system", "schema", "pipeline", "integrate"}, "loops": {"topology"},
+    "flexible": {"symbolic"}, "system": {"loops", "engines", "symbolic", "integrate", "topology"}, "engines": {"symbolic"},
+    "signals": {"symbolic"}, "schema": {"signals", "symbolic", "view"}, "topology": {"symbolic"},
+    "results": {"schema", "view"}, "solver": {"results"}, "forces": {"model"}, "tir": {"forces"}, "papers": {"bench"},
+    "bench": {"cli"},
 }  # fmt: skip
 
 

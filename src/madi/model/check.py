@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 def check(model: Model) -> list[Finding]:
     """All defects of `model`."""
-    findings: list[Finding] = []
+    findings: list[Finding] = list(_kinds(model))
+    if findings:  # nothing else can be asked of them
+        return findings
     for part in (_names, _gravity, _bodies, _joints, _forces, _constraints, _drives, _functions, _connections):
         findings.extend(part(model))
     if not findings:
@@ -43,6 +45,16 @@ def check(model: Model) -> list[Finding]:
     return [
         replace(f, element=f"{f.element} ({model.places[f.element]})") if f.element in model.places else f for f in findings
     ]
+
+
+def _kinds(model: Model) -> Iterator[Finding]:
+    """Kinds that were set by hand must be there."""
+    groups: list[tuple[str, list[Any], Any]] = [("joint", model.joints, KINDS), ("force", model.forces, FORCES)]
+    for what, elements, known in groups:
+        for element in elements:
+            if not isinstance(element.kind, str) or element.kind not in known:
+                told = f"there is no kind {element.kind!r} of {what}"
+                yield Finding(f"{what} {element.name!r}", told, f"There are: {', '.join(known)}")
 
 
 def _known_bodies(model: Model) -> set[str]:

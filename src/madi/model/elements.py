@@ -19,8 +19,6 @@ class Element:
 
     def __setattr__(self, field: str, value: Any) -> None:
         numbers = self.__dict__.get("parameters", {})
-        if field == "kind" and self.__dict__.get("kind", value) != value:
-            raise InputError(f"{type(self).__name__.lower()} {self.name!r}: its kind stays; remove it and draw another")
         if field in type(self).__dataclass_fields__:  # type: ignore[attr-defined]
             object.__setattr__(self, field, value)
         elif field in numbers:
