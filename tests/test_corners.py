@@ -530,17 +530,14 @@ def test_coordinates_of_cut_joints_are_signals():
     for name in s.cut_joints:
         slope = np.gradient(run[name], run.data["time"].values)
         assert np.max(np.abs(slope - run[f"{name}.v"])[2:-2]) < 2e-3 * np.max(np.abs(run[f"{name}.v"]))
-    closed = four_bar()
-    s, cut = closed.build(), closed.build().cut_joints[0]
-    kept = {joint.name for joint in closed.joints} - {cut}
-    for joint in closed.joints:
-        joint.cut = None if joint.name not in kept else False if joint.name != sorted(kept)[0] else None
+    s = four_bar().build()
+    cut = s.cut_joints[0]
     run = madi.simulate(s, 1.0, rtol=1e-9, engine="jit")
-    total = sum(run[name] for name in s.joint_names)  # angles about one axis around a loop: a signed sum is constant
-    signs = [np.array(p) for p in np.ndindex(*(2,) * (len(s.joint_names)))]
-    spread = min(np.ptp(run[cut] + sum((1 - 2 * k) * run[n] for k, n in zip(p, s.joint_names, strict=True))) for p in signs)
-    assert np.ptp(total) > 0
-    assert spread < 1e-8
+    # about one axis around a loop: some signed sum of the angles is constant
+    signs = np.ndindex(*(2,) * len(s.joint_names))
+    sums = [run[cut] + sum((1 - 2 * k) * run[name] for k, name in zip(one, s.joint_names, strict=True)) for one in signs]
+    assert np.ptp(run[cut]) > 0.1
+    assert min(map(np.ptp, sums)) < 1e-8
 
 
 def test_loads_of_gears_and_racks():
@@ -665,7 +662,6 @@ def test_armature_in_cartesian_coordinates_loops_and_files(tmp_path):
             np.testing.assert_allclose(run[name], runs[0][name], atol=1e-6)
     energy = madi.simulate(m, 1.0, rtol=1e-10, engine="jit")
     work = np.trapezoid(energy["power"], energy.data["time"].values)
-    assert np.ptp(energy["energy"]) == pytest.approx(abs(work), rel=0.5)
     np.testing.assert_allclose(energy["energy"][-1] - energy["energy"][0], work, rtol=1e-4)
 
 
@@ -689,7 +685,6 @@ def test_stops_begin_at_zero_and_give_the_energy_back(options):
     run = madi.simulate(m, 2.0, engine="jit", times=np.linspace(0, 2, 2001), **options)
     assert np.max(np.abs(run["A"])) == pytest.approx(0.5 + 3.0 * 0.01, abs=2e-4)  # v sqrt(I / k), k = I / 0.01^2
     np.testing.assert_allclose(run["energy"], 0.5 * 0.2 * 9.0, rtol=2e-3)
-    damped = madi.simulate(m, 2.0, engine="jit", **options)
     m.replace("stop", damping=1.0)
     damped = madi.simulate(m, 2.0, engine="jit", **options)
     assert damped["energy"][-1] < 0.7 * damped["energy"][0]
