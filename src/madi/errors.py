@@ -91,6 +91,17 @@ class MadiWarning(UserWarning):
     """A run was made, but what it tells may not be what was meant."""
 
 
+def warn(text: str) -> None:
+    """A MadiWarning at the user's own line, however deep in madi it was noticed: Python shows it once a line."""
+    import sys
+    import warnings
+
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] == "madi":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(MadiWarning(text), stacklevel=level)
+
+
 def closest(name: str, known: Iterable[str], count: int = 3, cutoff: float = 0.5) -> list[str]:
     """Known names like a wrong one, the likest first. Of many only those that share most pairs of letters are compared: a
     file with many mistakes must not wait for its messages."""

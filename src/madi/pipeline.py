@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import numpy as np
 from madi.checkpoint import Checkpoint, engine_of
 from madi.engines.choice import choose_engine
 from madi.engines.entries import FORMULATIONS
-from madi.errors import EngineError, InputError, MadiWarning, RunError
+from madi.errors import EngineError, InputError, RunError, warn
 from madi.integrate import METHODS
 from madi.integrate.contract import DONE, Method
 from madi.integrate.structural import alpha_options, newmark_options
@@ -120,7 +119,7 @@ def simulate(
 
 def warn_of_compiler(error: EngineError) -> None:
     """ "auto" took C, and the compiler let it down: it is remembered (engines/compiler.py), and jit serves."""
-    warnings.warn(MadiWarning(f"{error}. This run goes on with engine='jit'"), stacklevel=4)
+    warn(f"{error}. This run goes on with engine='jit'")
 
 
 def keep(solver: Solver | CartesianSolver, path: Path, every: float, resume: bool) -> None:
@@ -216,7 +215,7 @@ def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None) -
     if solver.spoiled is not None:
         raise RunError(". ".join([solver.explain_spoiled(), *told]), run)
     for text in told:
-        warnings.warn(MadiWarning(text), stacklevel=3)
+        warn(text)
     return run
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import numpy as np
 from madi.dynamics import articulated, recursive
 from madi.dynamics.kinematics import positions, velocities
 from madi.engines.entries import ENTRIES, FORMULATIONS, take_motion
-from madi.errors import Finding, InputError, MadiWarning, ModelError, RunError, TraceError
+from madi.errors import Finding, InputError, ModelError, RunError, TraceError, warn
 from madi.joints import KINDS
 from madi.model.check import check
 from madi.model.elements import body_name
@@ -57,7 +56,7 @@ class System:
         if self.frozen.signals.findings:
             raise ModelError(model.name, self.frozen.signals.findings)
         for text in self.frozen.signals.remarks:
-            warnings.warn(MadiWarning(text), stacklevel=4)
+            warn(text)
         self.layout = self.frozen.layout
         self.active_rows = np.zeros(0, dtype=bool)
         self.parameters: Parameters | None = None  # numbers that may change from run to run (see `adjustable`)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from madi.errors import InputError, MadiWarning
+from madi.errors import InputError, warn
 from madi.imports.xml import Element, parse_xml, read_xml
 from madi.model.elements import Visual
 from madi.model.model import Model
@@ -328,7 +327,7 @@ def told(notes: Mapping[str, list[str]]) -> list[str]:
 def warned(model: Model, file: str) -> Model:
     """One warning with what a file says and the model does not; `model.notes` has all of it."""
     if model.notes:
-        warnings.warn(MadiWarning(f"{file}: not carried over: {'; '.join(map(brief, model.notes))}"), stacklevel=3)
+        warn(f"{file}: not carried over: {'; '.join(map(brief, model.notes))}")
     return model
 
 
