@@ -127,7 +127,7 @@ def test_identities_by_other_means(way):
     inner = np.zeros((len(J), n))
     inner[:, place[place >= 0]] = J[:, place >= 0]
     rank = np.linalg.matrix_rank(inner)
-    N = work.null[: (n - rank) * n].reshape(n - rank, n)
+    N = work.null[: (n - rank) * n].reshape(n, n - rank).T
     N = N * work.size  # from coordinates measured by mass
     assert np.max(np.abs(inner @ N.T)) < 1e-10
     assert np.linalg.matrix_rank(N) == n - rank
@@ -207,7 +207,7 @@ def test_dense_algebra(shape):
             null_space.unit_complement(Model(), work, m, n)
         else:
             choose(work, m, n)
-        N = work.null[: (n - m) * n].reshape(n - m, n)
+        N = work.null[: (n - m) * n].reshape(n, n - m).T
         assert np.max(np.abs(J @ N.T), initial=0.0) < 1e-12
         np.testing.assert_allclose(N @ N.T, np.eye(n - m), atol=1e-12)
     square = rng.normal(size=(n, n))

@@ -1,22 +1,29 @@
 """Adams-Bashforth-Moulton predictor-corrector (PECE), variable step and order; P0's integrator.
 
-With the derivatives f at past points t_n, t_{n-1}, ... in Newton's form,
+The unknowns are y = (q, v) itself, rotations as the unit quaternions they are in q (P0's Euler parameters), with
+y' = (q'(q, v), a): a linear space, so past derivatives need not be carried from chart to chart. Predicted quaternions are
+normalised before they are used, and so is each new point.
 
-    predictor, order k:       x_n + h sum_{i<k}  b_i f[t_n, ..., t_{n-i}],
-    corrector, order k + 1:   x_n + h sum_{i<=k} c_i f[t_{n+1}, t_n, ..., t_{n+1-i}],
+Past derivatives are kept as modified divided differences (Krogh's; see Shampine & Gordon, Computer Solution of Ordinary
+Differential Equations, 1975, ch. 5). With psi_i(n) = t_n - t_{n-i},
 
-where b_i, c_i are integrals of the node polynomials over the step: the actual grid is used, no step ratio is assumed. The
-terms of the corrector's sum, term by term, are the error estimates of all orders. The result is taken with the last term
-added (local extrapolation), the error is that term. Divided differences are made anew in the chart at q_n at every step,
-from the stored points (q, v, a), so rotations need no special treatment.
+    phi_1(n) = f_n,   phi_{i+1}(n) = psi_1(n) ... psi_i(n) f[t_n, ..., t_{n-i}],
+    phi*_i = beta_i phi_i(n),   beta_i = prod_{j<i} psi_j(n+1) / psi_j(n)          (1 where steps are equal),
+    phi_1(n+1) = f_{n+1},   phi_{i+1}(n+1) = phi_i(n+1) - phi*_i:
 
-Step and order control in the manner of Shampine & Gordon, Computer Solution of Ordinary Differential Equations (1975).
-With a fixed step (option) the order, k + 1, is fixed too, and the first points come from Runge-Kutta.
+a step costs O(k n). With g_i the integrals of the node polynomials over the step,
+
+    predictor, order k:       p = y_n + h sum_{i<=k} g_i phi*_i,
+    corrector, order k + 1:   y = p + h g_{k+1} (f(p) - sum_{i<=k} phi*_i).
+
+The bracket is the predicted phi_{k+1}(n+1); it and its neighbours estimate the errors of the orders k - 1, k, k + 1 on the
+actual grid, no step ratio is assumed. The result is taken with the last term added (local extrapolation), the error is
+that term. Step and order control in the manner of Shampine & Gordon; steps are changed seldom, and while they are equal
+the coefficients stay. With a fixed step (option) the order, k + 1, is fixed too, and the first points come from Runge-Kutta.
 """
 
 from __future__ import annotations
 
-from madi.integrate.ab3 import carried
 from madi.integrate.contract import (
     ACCEPTED,
     ATOL,
@@ -43,9 +50,6 @@ from madi.integrate.contract import (
     Method,
     all_finite,
     arrive,
-    derivative,
-    derivative_here,
-    error_norm,
     first_outputs,
     first_step,
     hermite_outputs,
@@ -56,51 +60,132 @@ from madi.integrate.contract import (
     write,
 )
 from madi.integrate.rk4 import next_step, rk4_step
-from madi.joints.dispatch import retract
-from madi.kernel import as_model, kernel, view1
-from madi.loops.kkt import LOWEST
+from madi.joints.dispatch import coordinate_rate, normalise, quaternion_at
+from madi.kernel import as_model, call, kernel, view1
+from madi.loops.kkt import ASKED, CAREFUL, LOWEST
 
 MOST = 12  # highest order of the predictor
-POINTS = MOST + 2  # points kept
+ROWS = MOST + 2  # rows phi_i kept
+# state: its four numbers, y, then coefficients (PAST, BETA, G: ROWS + 1 each; LENGTH, EQUAL, MADE), then the rows phi_i
+PAST, BETA, G = 0, ROWS + 1, 2 * (ROWS + 1)
+LENGTH, EQUAL, MADE = 3 * (ROWS + 1), 3 * (ROWS + 1) + 1, 3 * (ROWS + 1) + 2  # of the steps before, how many, k of them
+COEFFICIENTS = 3 * (ROWS + 1) + 3
 
 
 @kernel
-def node_integrals(nodes, m, s, polynomial, out):
-    """out[i] = integral over [0, s] of (s - nodes[0]) ... (s - nodes[i-1]), i < m."""
-    polynomial[0] = 1.0
-    for i in range(m):
-        total, power = 0.0, s
-        for j in range(i + 1):
-            total += polynomial[j] * power / (j + 1.0)
-            power *= s
-        out[i] = total
-        polynomial[i + 1] = 0.0
-        for j in range(i + 1, 0, -1):
-            polynomial[j] = polynomial[j - 1] - nodes[i] * polynomial[j]
-        polynomial[0] = -nodes[i] * polynomial[0]
+def coefficients(c, h, k, stored, w):
+    """beta_i for i <= k + 1 and g_i for i <= k + 2 of a step of length h; c[PAST + i] = psi_i(n). Made anew unless the last
+    k + 2 steps, and the one for which they were made, were as long as this."""
+    equal = c[LENGTH] == h and c[EQUAL] >= k + 2.0
+    if equal and c[MADE] == k:
+        return
+    c[MADE] = 1.0 * k if equal else 0.0
+    c[BETA + 1], c[G + 1], c[G + 2] = 1.0, 1.0, 0.5
+    for i in range(2, min(k + 1, stored) + 1):
+        c[BETA + i] = c[BETA + i - 1] * (h + c[PAST + i - 2]) / c[PAST + i - 1]
+    for j in range(1, k + 2):
+        w[j] = 1.0 / (j * (j + 1.0))
+    for i in range(3, k + 3):
+        alpha = h / (h + c[PAST + i - 2])
+        for j in range(1, k + 4 - i):
+            w[j] = w[j] - alpha * w[j + 1]
+        c[G + i] = w[1]
 
 
 @kernel
-def divide(F, nodes, m, n):
-    """Rows of F (values at nodes 0..m-1) become the divided differences f[0..i]."""
-    for i in range(1, m):
-        for j in range(m - 1, i - 1, -1):
-            w = 1.0 / (nodes[j] - nodes[j - i])
-            for c in range(n):
-                F[j * n + c] = (F[j * n + c] - F[(j - 1) * n + c]) * w
-
-
-@kernel
-def remember(state, at, points, t, q, d, nq, n):
-    """Push the point (t, q, derivative) in front of the stored ones."""
-    width = 1 + nq + n
-    for j in range(points * width - 1, width - 1, -1):
-        state[at + j] = state[at + j - width]
-    state[at] = t
-    for j in range(nq):
-        state[at + 1 + j] = q[j]
+def predicted(c, phi, h, k, n, y, p, total):
+    """p = y + h sum g_i phi*_i, and the sum of the phi*_i, i <= k; small terms first."""
     for j in range(n):
-        state[at + 1 + nq + j] = d[j]
+        p[j], total[j] = 0.0, 0.0
+    for i in range(k, 0, -1):
+        beta = c[BETA + i]
+        weight, row = c[G + i] * beta, (i - 1) * n
+        for j in range(n):
+            p[j] = p[j] + weight * phi[row + j]
+            total[j] = total[j] + beta * phi[row + j]
+    for j in range(n):
+        p[j] = y[j] + h * p[j]
+
+
+@kernel
+def advance(c, phi, h, rows, n, f):
+    """phi_i(n+1) for i <= rows from f = f_{n+1}, which is lost; the grid moves on."""
+    for i in range(1, rows + 1):
+        row, beta = (i - 1) * n, c[BETA + i]
+        if i == rows:
+            beta = 0.0
+        for j in range(n):
+            old = phi[row + j]
+            phi[row + j] = f[j]
+            f[j] = f[j] - beta * old
+    for i in range(ROWS, 0, -1):
+        c[PAST + i] = h + c[PAST + i - 1]
+    c[EQUAL] = c[EQUAL] + 1.0 if c[LENGTH] == h else 1.0
+    c[LENGTH] = h
+
+
+@kernel
+def derivative_of(calls, model, t, z, f, tau):
+    """f = z' at z = (q, v), whose quaternions are normalised; where accelerations off the closed states are not smooth, z is
+    closed first (as in contract.derivative)."""
+    function, context, close, close_context, remarks = calls
+    nq, nv = model.nq, model.nv
+    q, v = view1(z, 0, nq), view1(z, nq, nv)
+    normalise(model, q)
+    if close != 0 and remarks[CAREFUL] != 0.0:
+        call(close, t, q, v, tau, view1(f, nq, nv), close_context)
+    else:
+        call(function, t, q, v, tau, view1(f, nq, nv), context)
+        remarks[ASKED] = remarks[ASKED] + 1.0
+    coordinate_rate(model, q, v, f)
+
+
+@kernel
+def come_to(calls, model, t, z, f, tau):
+    """The end of a step: z = (q, v) brought back to where the loops are closed, and f = z' there."""
+    close, close_context = calls[2], calls[3]
+    if close == 0:
+        derivative_of(calls, model, t, z, f, tau)
+        return
+    nq, nv = model.nq, model.nv
+    q, v = view1(z, 0, nq), view1(z, nq, nv)
+    normalise(model, q)
+    call(close, t, q, v, tau, view1(f, nq, nv), close_context)
+    coordinate_rate(model, q, v, f)
+
+
+@kernel
+def tolerances(model, rtol, atol, y, weight):
+    """weight[j] = 1 / (error that y_j may have). A rotation's angle is twice what its quaternion changes by."""
+    for i in range(1, model.n):
+        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
+        for j in range(model.v_end[i] - l):
+            if at < 0 or j < at:
+                weight[k + j] = 1.0 / (atol + rtol * abs(y[k + j]))
+        if at >= 0:
+            for j in range(4):
+                weight[k + at + j] = 2.0 / (atol + rtol)
+    for j in range(model.nq, model.nq + model.nv):
+        weight[j] = 1.0 / (atol + rtol * abs(y[j]))
+
+
+@kernel
+def sizes(c, phi, delta, weight, h, k, stored, n):
+    """(error at order k - 1, k, k + 1) from the predicted phi_{k+1} = delta and its neighbours; huge where there is none."""
+    low, here, high = 0.0, 0.0, 0.0
+    below, above = (k - 1) * n, k * n
+    beta, next_beta = c[BETA + k], c[BETA + k + 1] if stored > k else 0.0
+    for j in range(n):
+        w = weight[j]
+        e = w * abs(delta[j])
+        if here == here and not e <= here:  # a NaN is taken over, and stays
+            here = e
+        low = max(low, w * abs(delta[j] + beta * phi[below + j]))
+        high = max(high, w * abs(delta[j] - next_beta * phi[above + j]))
+    here = h * abs(c[G + k + 1] - c[G + k]) * here
+    low = h * abs(c[G + k] - c[G + k - 1]) * low if k > 1 else 1e200
+    high = h * abs(c[G + k + 2] - c[G + k + 1]) * high if stored > k else 1e200
+    return low, here, high
 
 
 @kernel
@@ -112,7 +197,7 @@ def best_order(k, stored, since, low, here, high):
         other = (0.5 / max(low, 1e-12)) ** (1.0 / k)
         if other > 1.05 * factor:
             order, factor = k - 1, other
-    if order == k and k < MOST and stored >= k + 1 and since > k:
+    if order == k and k < MOST and stored > k and since > k:
         other = (0.5 / max(high, 1e-12)) ** (1.0 / (k + 2.0))
         if other > 1.05 * factor:
             order, factor = k + 1, other
@@ -120,88 +205,103 @@ def best_order(k, stored, since, low, here, high):
 
 
 @kernel
-def newton_sum(F, n, nodes, m, weights, h, x, copy):
-    """x += h sum_i weights[i] f[1..1+i] for the values in rows 1..m of F, which stay as they are."""
-    for j in range(m * n):
-        copy[j] = F[n + j]
-    divide(copy, view1(nodes, 1, m), m, n)
-    for i in range(m):
-        for j in range(n):
-            x[j] = x[j] + h * weights[i] * copy[i * n + j]
-
-
-@kernel
-def term_norm(model, F, n, i, m, weight, scale, rtol, atol, error):
-    """Size of term i of the corrector's sum; huge where there are too few points for it."""
-    if i < 1 or i >= m:
-        return 1e200
+def interpolated(c, phi, k, n, back, y, z, w):
+    """z = y + the integral of the polynomial through the last k + 1 derivatives from the present point, y, `back` < 0 on."""
+    for j in range(1, k + 2):
+        w[j] = 1.0 / j
     for j in range(n):
-        error[j] = weight * F[i * n + j]
-    return error_norm(model, error, scale, rtol, atol)
+        z[j] = phi[j]
+    before = 0.0
+    for i in range(2, k + 2):
+        psi, row = c[PAST + i - 1], (i - 1) * n
+        shift, part = (back + before) / psi, back / psi
+        for j in range(1, k + 3 - i):
+            w[j] = shift * w[j] - part * w[j + 1]
+        for j in range(n):
+            z[j] = z[j] + w[1] * phi[row + j]
+        before = psi
+    for j in range(n):
+        z[j] = y[j] + back * z[j]
 
 
 @kernel
-def newton_outputs(model, times, n_times, count, t, h, q0, x0, F, nodes, m, polynomial, weights, q1, x1, Q, V, scratch):
-    """Write all outputs up to t + h: the corrector's polynomial integrated to the time asked for."""
-    n = 2 * model.nv
-    y, q = view1(scratch, 0, n), view1(scratch, n, model.nq)
-    while count[NEXT] < n_times and times[count[NEXT]] <= t + h * (1.0 + 1e-12):
-        s = (times[count[NEXT]] - t) / h
-        if s >= 1.0 - 1e-12:
-            write(model, count[NEXT], q1, view1(x1, model.nv, model.nv), Q, V)
+def outputs(model, times, n_times, count, c, phi, k, end, h, y, Q, V, z, w):
+    """Write all outputs up to `end`, where a step of length h came to y; `advance` is done already."""
+    nq, nv = model.nq, model.nv
+    while count[NEXT] < n_times and times[count[NEXT]] <= end + 1e-9 * h:
+        back = times[count[NEXT]] - end
+        if back >= -1e-9 * h:
+            write(model, count[NEXT], y, view1(y, nq, nv), Q, V)
         else:
-            node_integrals(nodes, m, s, polynomial, weights)
-            for j in range(n):
-                total = 0.0
-                for i in range(m):
-                    total += weights[i] * F[i * n + j]
-                y[j] = x0[j] + h * total
-            retract(model, q0, y, q)
-            write(model, count[NEXT], q, view1(y, model.nv, model.nv), Q, V)
+            interpolated(c, phi, k, nq + nv, back, y, z, w)
+            normalise(model, z)
+            write(model, count[NEXT], z, view1(z, nq, nv), Q, V)
         count[NEXT] += 1
 
 
+@kernel
+def runge_kutta(calls, model, t, h, y, f, z, buffer):
+    """z, and f there, one step after y by Runge-Kutta; x0, d0, x1, d1 of a cubic are left at the start of buffer."""
+    nq, nv = model.nq, model.nv
+    n = 2 * nv
+    x0, d0, x1, d1 = view1(buffer, 0, n), view1(buffer, n, n), view1(buffer, 2 * n, n), view1(buffer, 3 * n, n)
+    x, k, scratch = view1(buffer, 4 * n, n), view1(buffer, 5 * n, n), view1(buffer, 6 * n, nq + nv)
+    start_step(view1(y, nq, nv), nv, x0)
+    for c in range(nv):
+        d0[c], d0[nv + c] = y[nq + c], f[nq + c]
+    rk4_step(calls, model, t, h, y, x0, d0, x1, x, k, scratch)
+    arrive(calls, model, t + h, y, x1, z, d1, scratch)
+    for c in range(nv):
+        z[nq + c], f[nq + c] = x1[nv + c], d1[nv + c]
+    coordinate_rate(model, z, view1(z, nq, nv), f)
+
+
+@kernel
+def changed(h, factor):
+    """The next step; small changes are not worth making."""
+    if factor >= 2.0:
+        return 2.0 * h
+    if factor < 1.0:
+        return h * max(0.5, min(0.9, factor))
+    return 1.2 * h if factor > 1.3 else h
+
+
 def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
-    """See contract.py. state keeps q, v, the derivative, then POINTS times (t, q, derivative), newest first."""
+    """See contract.py. state keeps y = (q, v), the coefficients, the rows phi_i; count[STORED] of these are good."""
     calls = (function, context, close, close_context, remarks)
     model = as_model(model)
     nq, nv = model.nq, model.nv
-    n = 2 * nv
-    width = 1 + nq + n
-    q, v, d = view1(state, 4, nq), view1(state, 4 + nq, nv), view1(state, 4 + nq + nv, n)
-    past = 4 + nq + nv + n
-    x0, x1 = view1(buffer, 0, n), view1(buffer, n, n)
-    x, k_ = view1(buffer, 2 * n, n), view1(buffer, 3 * n, n)
-    d1, scale, error = view1(buffer, 4 * n, n), view1(buffer, 5 * n, n), view1(buffer, 6 * n, n)
-    F = view1(buffer, 7 * n, (POINTS + 1) * n)
-    a = (8 + POINTS) * n
-    nodes, weights, polynomial = view1(buffer, a, 20), view1(buffer, a + 20, 20), view1(buffer, a + 40, 20)
-    q1, scratch = view1(buffer, a + 60, nq), view1(buffer, a + 60 + nq, nq + n)
+    n = nq + nv
+    y, c, phi = view1(state, 4, n), view1(state, 4 + n, COEFFICIENTS), view1(state, 4 + n + COEFFICIENTS, ROWS * n)
+    z, p, f = view1(buffer, 0, n), view1(buffer, n, n), view1(buffer, 2 * n, n)
+    delta, weight, tau = view1(buffer, 3 * n, n), view1(buffer, 4 * n, n), view1(buffer, 5 * n, nv)
+    w, rest = view1(buffer, 5 * n + nv, ROWS + 2), view1(buffer, 5 * n + nv + ROWS + 2, 12 * nv + 2 * n)
     rtol, atol = option[RTOL], option[ATOL]
     fixed = option[FIXED_STEP] > 0.0
     if count[STARTED] == 0:
         count[STARTED] = 1
-        derivative_here(calls, model, state[TIME], q, v, d, scratch)
+        derivative_of(calls, model, state[TIME], y, phi, tau)
         count[EVALUATIONS] += 1
-        scales(model, q, v, scale)
         h = option[FIRST_STEP]
         if h <= 0.0 and not fixed:
+            for k in range(nv):
+                p[k], p[nv + k] = y[nq + k], phi[nq + k]
+            scales(model, y, view1(y, nq, nv), weight)
+            x, dx, scratch = view1(rest, 0, 2 * nv), view1(rest, 2 * nv, 2 * nv), view1(rest, 4 * nv, n)
             span = state[END] - state[TIME]
-            h = first_step(calls, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 1.0, rtol, atol)
+            h = first_step(calls, model, state[TIME], span, y, view1(y, nq, nv), p, weight, x, dx, scratch, 1.0, rtol, atol)
             count[EVALUATIONS] += 1
         state[STEP] = min(h, option[MAX_STEP])
         count[ORDER] = max(1, int(option[WANTED_ORDER]) - 1) if fixed else 1
-        count[SINCE] = 0
-        remember(state, past, POINTS, state[TIME], q, d, nq, n)
-        count[STORED] = 1
-        first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
-        if not all_finite(d, n):
+        count[SINCE], count[STORED] = 0, 1
+        first_outputs(model, times, n_times, count, state[TIME], y, view1(y, nq, nv), Q, V)
+        if not all_finite(phi, n):
             return NOT_FINITE
     while count[NEXT] < n_times:
         if limit <= 0:
             return PAUSED
         limit -= 1
-        order = count[ORDER]
+        k, stored = count[ORDER], count[STORED]
         t, h, end = state[TIME], state[STEP], state[END]
         if fixed:
             t, h = next_step(state, option, count[ACCEPTED])
@@ -209,85 +309,63 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
             return STEP_TOO_SMALL
         elif t + 1.01 * h >= end:
             h = end - t
-        start_step(v, nv, x0)
-        if fixed and count[STORED] < order:
-            rk4_step(calls, model, t, h, q, x0, d, x1, x, k_, scratch)
+        coefficients(c, h, k, stored, w)
+        low, err, high = 0.0, 0.0, 0.0
+        began = fixed and stored < k  # too few points yet
+        if began:
+            for j in range(n):
+                f[j] = phi[j]
+            runge_kutta(calls, model, t, h, y, f, z, rest)
             count[EVALUATIONS] += 3
-            err, low, high = 0.0, 0.0, 0.0
         else:
-            # the stored derivatives in the chart at q_n, rows 1.. of F; nodes in units of h from t_n
-            stored = min(count[STORED], order + 1)
-            for i in range(stored):
-                at = past + i * width
-                nodes[1 + i] = (state[at] - t) / h
-                carried(model, q, view1(state, at + 1, nq), view1(state, at + 1 + nq, n), view1(F, (1 + i) * n, n), error)
-            node_integrals(view1(nodes, 1, stored), min(order, stored), 1.0, polynomial, weights)
+            predicted(c, phi, h, k, n, y, p, delta)
             for j in range(n):
-                x[j] = x0[j]
-            newton_sum(F, n, nodes, min(order, stored), weights, h, x, view1(buffer, a + 60 + 2 * nq + n, POINTS * n))
-            derivative(calls, model, t + h, q, x, view1(F, 0, n), scratch)
+                z[j] = p[j]
+            derivative_of(calls, model, t + h, z, f, tau)
             count[EVALUATIONS] += 1
-            nodes[0] = 1.0
-            m = stored + 1
-            divide(F, nodes, m, n)
-            node_integrals(nodes, m, 1.0, polynomial, weights)
             for j in range(n):
-                total = 0.0
-                for i in range(min(order + 1, m)):
-                    total += weights[i] * F[i * n + j]
-                x1[j] = x0[j] + h * total
-            scales(model, q, v, scale)
-            err = term_norm(model, F, n, order, m, h * weights[min(order, m - 1)], scale, rtol, atol, error)
-            low = term_norm(model, F, n, order - 1, m, h * weights[max(order - 1, 0)], scale, rtol, atol, error)
-            high = term_norm(model, F, n, order + 1, m, h * weights[min(order + 1, m - 1)], scale, rtol, atol, error)
+                delta[j] = f[j] - delta[j]
+                z[j] = p[j] + h * c[G + k + 1] * delta[j]
+            if not fixed:
+                tolerances(model, rtol, atol, y, weight)
+                low, err, high = sizes(c, phi, delta, weight, h, k, stored, n)
         if not fixed and not (err < 1e300):
             if h < 1e-10 * max(1.0, abs(t)):
                 return NOT_FINITE
             state[STEP] = 0.1 * h if close == 0 or remarks[LOWEST] >= SINGULAR else 0.7 * h
             count[REJECTED] += 1
-        elif not fixed and err > 1.0 and not leaps(calls, h, err * rtol):
+            continue
+        if not fixed and err > 1.0 and not leaps(calls, h, err * rtol):
             count[REJECTED] += 1
             count[SINCE] = 0
-            state[STEP] = h * min(0.7, max(0.2, (0.5 / err) ** (1.0 / (order + 1.0))))
-            if order > 1 and low < err:
-                count[ORDER] = order - 1
-        else:
-            arrive(calls, model, t + h, q, x1, q1, d1, scratch)
-            count[EVALUATIONS] += 1
-            if not (all_finite(x1, n) and all_finite(d1, n)):
-                return NOT_FINITE
-            if fixed:
-                hermite_outputs(model, times, n_times, count, t, h, q, x0, d, x1, d1, q1, Q, V, view1(buffer, 2 * n, n + nq))
-            else:
-                newton_outputs(model, times, n_times, count, t, h, q, x0, F, nodes, min(order + 1, m), polynomial, weights,
-                               q1, x1, Q, V, view1(buffer, 2 * n, n + nq))  # fmt: skip
-            for j in range(nq):
-                q[j] = q1[j]
-            for c in range(nv):
-                v[c] = x1[nv + c]
-            for j in range(n):
-                d[j] = d1[j]
-            note_step(calls, t + h, h)
-            count[ACCEPTED] += 1
-            state[TIME] = t + h if h < end - t else end
-            remember(state, past, POINTS, state[TIME], q, d, nq, n)
-            count[STORED] = min(count[STORED] + 1, POINTS)
-            if not fixed:
-                count[SINCE] += 1
-                order, factor = best_order(order, stored, count[SINCE], low, err, high)
-                if order != count[ORDER]:
-                    count[ORDER] = order
-                    count[SINCE] = 0
-                # small changes of the step are not worth making
-                if factor >= 2.0:
-                    h = 2.0 * h
-                elif factor < 1.0:
-                    h = h * max(0.5, min(0.9, factor))
-                elif factor > 1.3:
-                    h = 1.2 * h
-                state[STEP] = min(h, option[MAX_STEP])
-            else:
-                state[STEP] = h
+            state[STEP] = h * min(0.7, max(0.2, (0.5 / err) ** (1.0 / (k + 1.0))))
+            if k > 1 and low < err:
+                count[ORDER] = k - 1
+            continue
+        if not began:
+            come_to(calls, model, t + h, z, f, tau)
+        count[EVALUATIONS] += 1
+        if not (all_finite(z, n) and all_finite(f, n)):
+            return NOT_FINITE
+        if began:
+            x0, d0 = view1(rest, 0, 2 * nv), view1(rest, 2 * nv, 2 * nv)
+            x1, d1, more = view1(rest, 4 * nv, 2 * nv), view1(rest, 6 * nv, 2 * nv), view1(rest, 8 * nv, 2 * nv + nq)
+            hermite_outputs(model, times, n_times, count, t, h, y, x0, d0, x1, d1, z, Q, V, more)
+        count[STORED] = min(stored + 1, k + 2)
+        advance(c, phi, h, count[STORED], n, f)
+        for j in range(n):
+            y[j] = z[j]
+        state[TIME] = t + h if h < end - t else end
+        outputs(model, times, n_times, count, c, phi, k, state[TIME], h, y, Q, V, z, w)
+        note_step(calls, t + h, h)
+        count[ACCEPTED] += 1
+        state[STEP] = h
+        if not fixed:
+            count[SINCE] += 1
+            order, factor = best_order(k, stored, count[SINCE], low, err, high)
+            if order != k:
+                count[ORDER], count[SINCE] = order, 0
+            state[STEP] = min(changed(h, factor), option[MAX_STEP])
     return DONE
 
 
@@ -297,8 +375,8 @@ METHOD = Method(
     order=4,
     adaptive=True,
     first=4,
-    state=lambda nq, nv: 4 + nq + 3 * nv + POINTS * (1 + nq + 2 * nv),
-    buffer=lambda nq, nv: (8 + 2 * POINTS) * 2 * nv + 60 + 2 * nq + 2 * nv,
+    state=lambda nq, nv: 4 + nq + nv + COEFFICIENTS + ROWS * (nq + nv),
+    buffer=lambda nq, nv: 7 * (nq + nv) + 13 * nv + ROWS + 2,
     fixed_too=True,
-    limits={ORDER: (1, MOST), STORED: (1, POINTS)},
+    limits={ORDER: (1, MOST), STORED: (1, ROWS)},
 )

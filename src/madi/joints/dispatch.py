@@ -16,7 +16,7 @@ drawn direction they need no sign, because `topology` turns their z axis around.
 from __future__ import annotations
 
 from madi.joints import cylindrical, fixed, free, modal, planar, prismatic, revolute, screw, spherical, universal
-from madi.kernel import PLACE, apart, call_seldom, inline, kernel, seldom, sincos
+from madi.kernel import PLACE, apart, call_seldom, inline, kernel, seldom, sincos, sqrt
 from madi.spatial.rotation import (
     quaternion_exp,
     quaternion_log,
@@ -444,3 +444,35 @@ def chart_point(model, q0, q, theta):
         w, x, y, z = quaternion_product(back, (q[a], q[a + 1], q[a + 2], q[a + 3]))
         m = l + at
         theta[m], theta[m + 1], theta[m + 2] = quaternion_log(w, x, y, z)
+
+
+# ---- coordinates as plain numbers: rotations as the quaternions they are in q ---------------------------------------
+
+
+@kernel
+def coordinate_rate(model, q, v, rate):
+    """rate = q' for the speeds v: of a rotation, q' = q (0, w) / 2."""
+    for i in range(1, model.n):
+        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
+        if at < 0:
+            for j in range(model.v_end[i] - l):
+                rate[k + j] = v[l + j]
+            continue
+        a, m = k + at, l + at
+        turn = (q[a], q[a + 1], q[a + 2], q[a + 3])
+        if at == 3:
+            rate[k], rate[k + 1], rate[k + 2] = turn_by_quaternion(turn, v[l], v[l + 1], v[l + 2])
+        w = (0.0, 0.5 * v[m], 0.5 * v[m + 1], 0.5 * v[m + 2])
+        rate[a], rate[a + 1], rate[a + 2], rate[a + 3] = quaternion_product(turn, w)
+
+
+@kernel
+def normalise(model, q):
+    """Quaternions to unit length."""
+    for i in range(1, model.n):
+        at = quaternion_at(model.code[i])
+        if at >= 0:
+            a = model.q_at[i] + at
+            scale = 1.0 / sqrt(q[a] * q[a] + q[a + 1] * q[a + 1] + q[a + 2] * q[a + 2] + q[a + 3] * q[a + 3])
+            for j in range(a, a + 4):
+                q[j] = scale * q[j]

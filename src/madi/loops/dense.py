@@ -9,21 +9,23 @@ NAN = float("nan")
 
 @kernel
 def cholesky(a, n):
-    """a (its lower half) becomes L of L L^T; returns the smallest and largest diagonal of L, NaN if it is not definite."""
+    """a (its upper half) becomes U of U^T U; returns the smallest and largest diagonal of U, NaN if it is not definite.
+    Rows are taken from the rows below them as a whole: what is side by side in memory is done side by side."""
     low, high = 1e300, 0.0
-    for i in range(n):
-        for j in range(i + 1):
-            x = a[i * n + j]
-            for k in range(j):
-                x = x - a[i * n + k] * a[j * n + k]
-            if i == j:
-                x = sqrt(x) if x > 0.0 else NAN
-                low, high = min(low, x), max(high, x)
-                if x != x:
-                    return NAN, NAN
-                a[i * n + i] = x
-            else:
-                a[i * n + j] = x / a[j * n + j]
+    for k in range(n):
+        x = a[k * n + k]
+        if not x > 0.0:
+            return NAN, NAN
+        x = sqrt(x)
+        low, high = min(low, x), max(high, x)
+        x = 1.0 / x
+        for j in range(k, n):
+            a[k * n + j] = x * a[k * n + j]
+        for i in range(k + 1, n):
+            x = a[k * n + i]
+            if x != 0.0:
+                for j in range(i, n):
+                    a[i * n + j] = a[i * n + j] - x * a[k * n + j]
     return low, high
 
 
@@ -49,9 +51,13 @@ def solve_up(a, n, p, q, unit, x):
 
 @kernel
 def cholesky_solve(a, n, x):
-    """x <- (L L^T)^-1 x."""
-    solve_down(a, n, n, 1, False, x)
-    solve_up(a, n, 1, n, False, x)
+    """x <- (U^T U)^-1 x."""
+    for i in range(n):
+        y = x[i] / a[i * (n + 1)]
+        x[i] = y
+        for k in range(i + 1, n):
+            x[k] = x[k] - y * a[i * n + k]
+    solve_up(a, n, n, 1, False, x)
 
 
 @kernel
@@ -125,14 +131,80 @@ def polar(A, B, f, row):
     return worst < 1e-8
 
 
-@inline
-def combine(A, N, B, f, n):
-    """N <- A N, f x f times f x n; B is scratch."""
-    for i in range(f):
-        for c in range(n):
+# ---- f right-hand sides side by side: X is n x f, and each product is one for a whole row of it ---------------------------
+
+
+@kernel
+def take_row(X, i, k, y, f):
+    """Row i of X less y times row k."""
+    for j in range(f):
+        X[i * f + j] = X[i * f + j] - y * X[k * f + j]
+
+
+@kernel
+def divide_row(X, i, y, f):
+    """Row i of X divided by y."""
+    y = 1.0 / y
+    for j in range(f):
+        X[i * f + j] = y * X[i * f + j]
+
+
+@kernel
+def solve_up_all(a, n, X, f):
+    """X <- U^-1 X."""
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            if a[i * n + k] != 0.0:
+                take_row(X, i, k, a[i * n + k], f)
+        divide_row(X, i, a[i * (n + 1)], f)
+
+
+@kernel
+def cholesky_solve_all(a, n, X, f):
+    """X <- (U^T U)^-1 X."""
+    for i in range(n):
+        divide_row(X, i, a[i * (n + 1)], f)
+        for k in range(i + 1, n):
+            if a[i * n + k] != 0.0:
+                take_row(X, k, i, a[i * n + k], f)
+    solve_up_all(a, n, X, f)
+
+
+@kernel
+def lu_solve_all(a, n, order, X, f):
+    """X <- (L U)^-1 X, rows exchanged as they were."""
+    for c in range(n):
+        best = int(order[c])
+        if best != c:
+            for j in range(f):
+                X[c * f + j], X[best * f + j] = X[best * f + j], X[c * f + j]
+    for i in range(n):
+        for k in range(i):
+            if a[i * n + k] != 0.0:
+                take_row(X, i, k, a[i * n + k], f)
+    solve_up_all(a, n, X, f)
+
+
+@kernel
+def combine(A, N, row, f, n):
+    """N <- N A^T, n x f times f x f."""
+    for c in range(n):
+        for i in range(f):
             x = 0.0
             for j in range(f):
-                x += A[i * f + j] * N[j * n + c]
-            B[i * n + c] = x
-    for j in range(f * n):
-        N[j] = B[j]
+                x += A[i * f + j] * N[c * f + j]
+            row[i] = x
+        for i in range(f):
+            N[c * f + i] = row[i]
+
+
+@kernel
+def products_of_rows(A, B, H, f, n):
+    """H = A^T B, f x f, of two n x f matrices."""
+    for j in range(f * f):
+        H[j] = 0.0
+    for c in range(n):
+        for i in range(f):
+            x = A[c * f + i]
+            for j in range(f):
+                H[i * f + j] = H[i * f + j] + x * B[c * f + j]

@@ -6,7 +6,7 @@ All in coordinates measured by mass (`weigh`); see null_space.py.
 from __future__ import annotations
 
 from madi.kernel import kernel, sqrt
-from madi.loops.dense import combine, polar
+from madi.loops.dense import combine, polar, products_of_rows
 from madi.loops.kkt import EPSILON, RANK
 
 DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds nothing
@@ -108,16 +108,17 @@ def orthogonal_complement(work, m, n):
             x = x / size[k]
             for c in range(k, n):
                 a[i * n + c] = a[i * n + c] - x * a[k * n + c]
-    for i in range(n - m):
+    f = n - m
+    for i in range(f):
         for c in range(n):
-            work.null[i * n + c] = 1.0 if c == m + i else 0.0
+            work.null[c * f + i] = 1.0 if c == m + i else 0.0
         for k in range(m - 1, -1, -1):
             x = 0.0
             for c in range(k, n):
-                x += a[k * n + c] * work.null[i * n + c]
+                x += a[k * n + c] * work.null[c * f + i]
             x = x / size[k]
             for c in range(k, n):
-                work.null[i * n + c] = work.null[i * n + c] - x * a[k * n + c]
+                work.null[c * f + i] = work.null[c * f + i] - x * a[k * n + c]
 
 
 @kernel
@@ -168,34 +169,27 @@ def singular_directions(work, m, n):
                 least = c
         size[least] = 1e300
         for c in range(n):
-            work.null[i * n + c] = V[c * n + least]
+            work.null[c * (n - m) + i] = V[c * n + least]
 
 
 @kernel
 def turn_to_old(work, m, n):
     """work.null, an orthonormal basis, is turned within its span to lie nearest to work.basis: the old directions,
     projected, and made orthonormal by the polar iteration of Newton and Schulz. False where they cannot be kept."""
-    f, A, B = n - m, work.reduced, work.product
-    for i in range(f):
-        for j in range(f):
-            x = 0.0
-            for c in range(n):
-                x += work.basis[i * n + c] * work.null[j * n + c]
-            A[i * f + j] = x
-    if not polar(A, B, f, work.short):
+    f, A = n - m, work.reduced
+    products_of_rows(work.basis, work.null, A, f, n)
+    if not polar(A, work.product, f, work.short):
         return False
-    combine(A, work.null, B, f, n)
+    combine(A, work.null, work.short, f, n)
     return True
 
 
 @kernel
 def straighten(work, f, n):
-    """One step of the polar iteration on the rows of work.null: N <- (3 - N N^T) N / 2."""
-    N, A, B = work.null, work.reduced, work.product
+    """One step of the polar iteration on the directions in work.null: N <- (3 - N N^T) N / 2."""
+    N, A = work.null, work.reduced
+    products_of_rows(N, N, A, f, n)
     for i in range(f):
         for j in range(f):
-            x = 0.0
-            for c in range(n):
-                x += N[i * n + c] * N[j * n + c]
-            A[i * f + j] = (1.5 if i == j else 0.0) - 0.5 * x
-    combine(A, N, B, f, n)
+            A[i * f + j] = (1.5 if i == j else 0.0) - 0.5 * A[i * f + j]
+    combine(A, N, work.short, f, n)

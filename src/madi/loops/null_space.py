@@ -26,7 +26,17 @@ from __future__ import annotations
 
 from madi.kernel import inline, kernel, sqrt
 from madi.loops.closing import closing, composite_masses
-from madi.loops.dense import NAN, cholesky, cholesky_solve, lu, lu_solve, lu_solve_transposed
+from madi.loops.dense import (
+    NAN,
+    cholesky,
+    cholesky_solve,
+    cholesky_solve_all,
+    lu,
+    lu_solve,
+    lu_solve_all,
+    lu_solve_transposed,
+    products_of_rows,
+)
 from madi.loops.directions import (
     choose_rows,
     gather,
@@ -79,7 +89,8 @@ def unit_complement(model, work, m, n):
         for j in range(n):
             P[c * n + j] = 1.0 if c == j else 0.0
         project(model, work, m, P, c * n)
-    for i in range(n - m):
+    f = n - m
+    for i in range(f):
         best = 0
         for c in range(n):
             left[c] = 0.0
@@ -89,13 +100,13 @@ def unit_complement(model, work, m, n):
                 best = c
         length = sqrt(left[best])
         for j in range(n):
-            work.null[i * n + j] = P[best * n + j] / length
+            work.null[j * f + i] = P[best * n + j] / length
         for c in range(n):
             x = 0.0
             for j in range(n):
-                x += work.null[i * n + j] * P[c * n + j]
+                x += work.null[j * f + i] * P[c * n + j]
             for j in range(n):
-                P[c * n + j] = P[c * n + j] - x * work.null[i * n + j]
+                P[c * n + j] = P[c * n + j] - x * work.null[j * f + i]
 
 
 @kernel
@@ -121,7 +132,7 @@ def decompose(model, work, rows):
     if way == PARTITION:
         for i in range(n - m):
             for c in range(n):
-                work.null[i * n + c] = 1.0 if work.order[m + i] == c else 0.0
+                work.null[c * (n - m) + i] = 1.0 if work.order[m + i] == c else 0.0
     elif way == QR:
         orthogonal_complement(work, m, n)
     elif way == SVD:
@@ -173,8 +184,8 @@ def add_row(model, work, i, factor, a, at):
 def factor_rows(model, work, m, n, G):
     """G = J J^T, factored; returns the smallest and the largest pivot of J."""
     for i in range(m):
-        for j in range(i + 1):
-            G[i * m + j] = row_times(model, work, j, work.dense, i * n)
+        for j in range(i, m):
+            G[i * m + j] = row_times(model, work, i, work.dense, j * n)
     return cholesky(G, m)
 
 
@@ -189,8 +200,9 @@ def factor(model, work):
         E = work.square
         for j in range(m * n):
             E[j] = work.dense[j]
-        for j in range((n - m) * n):
-            E[m * n + j] = work.basis[j]
+        for i in range(n - m):
+            for c in range(n):
+                E[(m + i) * n + c] = work.basis[c * (n - m) + i]
         low, high = lu(E, n, work.order)
     tally[CONDITION] = high / low if high != 0.0 else 1.0  # nothing to factor: all rows vanish
     tally[SMALLEST] = low
@@ -249,21 +261,41 @@ def project(model, work, m, a, at):
 
 
 @kernel
+def project_all(model, work, m, f, N, Y):
+    """N <- (1 - I_R J) N of f directions at once; Y: scratch, m x f."""
+    for _ in range(1 if work.tally[CONDITION] < ONCE_MORE else 2):
+        for i in range(m):
+            for k in range(f):
+                Y[i * f + k] = 0.0
+            r = int(work.chosen[i])
+            for j in range(model.row_first[r], model.row_first[r + 1]):
+                c, x = model.column_place[model.j_column[j]], work.scaled[j]
+                for k in range(f):
+                    Y[i * f + k] = Y[i * f + k] + x * N[c * f + k]
+        cholesky_solve_all(work.square, m, Y, f)
+        for i in range(m):
+            r = int(work.chosen[i])
+            for j in range(model.row_first[r], model.row_first[r + 1]):
+                c, x = model.column_place[model.j_column[j]], work.scaled[j]
+                for k in range(f):
+                    N[c * f + k] = N[c * f + k] - x * Y[i * f + k]
+
+
+@kernel
 def null_directions(model, work):
-    """work.null = N."""
+    """work.null = N^T."""
     n, m = model.nn, int(work.tally[RANK])
-    N, x = work.null, work.correction
-    for i in range(n - m):
-        if work.tally[WAY] == PSEUDO_INVERSE:
-            for c in range(n):
-                N[i * n + c] = work.basis[i * n + c]
-            project(model, work, m, N, i * n)
-        else:
-            for c in range(n):
-                x[c] = 1.0 if c == m + i else 0.0
-            lu_solve(work.square, n, work.order, x)
-            for c in range(n):
-                N[i * n + c] = x[c]
+    f, N = n - m, work.null
+    if work.tally[WAY] == PSEUDO_INVERSE:
+        for j in range(n * f):
+            N[j] = work.basis[j]
+        project_all(model, work, m, f, N, work.product)
+        return
+    for j in range(n * f):
+        N[j] = 0.0
+    for i in range(f):
+        N[(m + i) * f + i] = 1.0
+    lu_solve_all(work.square, n, work.order, N, f)
 
 
 @kernel
@@ -280,18 +312,23 @@ def mass_times(model, work, x, xat, y, yat):
 
 
 @kernel
-def reduce(model, work):
-    """N and H = N M N^T, factored, where the factor was made."""
+def reduce(model, work, known):
+    """N (unless it is known already) and H = N M N^T, factored, where the factor was made."""
     n = model.nn
     f, N, MN, H = n - int(work.tally[RANK]), work.null, work.product, work.reduced
-    null_directions(model, work)
-    for i in range(f):
-        mass_times(model, work, N, i * n, MN, i * n)
-        for j in range(i + 1):
-            y = 0.0
-            for c in range(n):
-                y += N[i * n + c] * MN[j * n + c]
-            H[i * f + j] = y
+    if not known:
+        null_directions(model, work)
+    for j in range(n * f):
+        MN[j] = 0.0
+    for k in range(model.nm):
+        i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
+        mass = work.scaled_mass[k]
+        for c in range(f):
+            MN[i * f + c] = MN[i * f + c] + mass * N[j * f + c]
+        if i != j:
+            for c in range(f):
+                MN[j * f + c] = MN[j * f + c] + mass * N[i * f + c]
+    products_of_rows(N, MN, H, f, n)
     cholesky(H, f)
 
 
@@ -304,17 +341,21 @@ def move(model, work, force, x):
     mass_times(model, work, x, 0, work.correction, 0)
     for i in range(f):
         z[i] = 0.0
-        for c in range(n):
-            z[i] = z[i] + N[i * n + c] * (force[c] - work.correction[c])
+    for c in range(n):
+        left = force[c] - work.correction[c]
+        for i in range(f):
+            z[i] = z[i] + N[c * f + i] * left
     cholesky_solve(work.reduced, f, z)
-    for i in range(f):
-        for c in range(n):
-            x[c] = x[c] + z[i] * N[i * n + c]
+    for c in range(n):
+        y = 0.0
+        for i in range(f):
+            y += N[c * f + i] * z[i]
+        x[c] = x[c] + y
 
 
 @kernel
-def accelerate(model, work):
-    """qdd and lam; coefficients, P and gamma are in work, and the factor is that of this very state."""
+def accelerate(model, work, known):
+    """qdd and lam; coefficients, P and gamma are in work, and the factor is that of this very state; so is N, if `known`."""
     n, m = model.nn, int(work.tally[RANK])
     x, force = work.unknown, work.force_left
     if work.tally[BASIS] == 0.0:  # numbers were not finite
@@ -322,7 +363,7 @@ def accelerate(model, work):
             x[k] = NAN
         hand_out(model, work, x)
         return
-    reduce(model, work)
+    reduce(model, work, known)
     right_hand_side(model, work, x)
     for c in range(n):
         force[c] = x[c] * work.size[c]
@@ -364,7 +405,7 @@ def factor_here(model, work):
 def equations(model, work):
     """Accelerations and multipliers at a stage: coefficients, P and rows are in work."""
     factor_here(model, work)
-    accelerate(model, work)
+    accelerate(model, work, False)
 
 
 # ---- the end of a step --------------------------------------------------------------------------------------------------
@@ -380,7 +421,7 @@ def refactor(model, work):
     else:
         factor_here(model, work)
     if work.tally[BASIS] != 0.0:
-        reduce(model, work)
+        reduce(model, work, False)
 
 
 @kernel
@@ -425,10 +466,11 @@ def leaving(model, work):
     kept = 0.0
     for i in range(m):
         y[i] = 0.0
-    for i in range(n - m):
+    f = n - m
+    for i in range(f):
         z = 0.0
         for c in range(n):
-            z += work.basis[i * n + c] * x[c]
+            z += work.basis[c * f + i] * x[c]
         y[m + i] = z
         kept += z * z
     lu_solve(work.square, n, work.order, y)
@@ -480,7 +522,7 @@ def identities(model, work):
         for j in range(n - m):
             y = 0.0
             for c in range(n):
-                y += work.dense[i * n + c] * work.null[j * n + c]
+                y += work.dense[i * n + c] * work.null[c * (n - m) + j]
             worst = max(worst, abs(y))
     for k in range(m):
         for c in range(n):
@@ -510,10 +552,10 @@ def finish(model, work):
     tally = work.tally
     factor_here(model, work)
     renew(model, work)
-    accelerate(model, work)
+    accelerate(model, work, tally[WAY] == PSEUDO_INVERSE)
     if tally[BASIS] != 0.0 and misses(model, work):
         decompose(model, work, True)
-        accelerate(model, work)
+        accelerate(model, work, False)
     if tally[WATCH] != 0.0:
         identities(model, work)
     tally[WORST] = max(tally[WORST], tally[CONDITION])

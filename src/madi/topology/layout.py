@@ -190,7 +190,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("spare", "nr*nn"),
     ("square", "nn*nn"),  # what range and null space are solved with, factored
     ("order", "nn"),  # and the order of its rows
-    ("basis", "nn*nn"),  # directions that stay independent, by rows
+    ("basis", "nn*nn"),  # directions that stay independent, side by side
     ("null", "nn*nn"),  # the basis of the null space made of them
     ("product", "nn*nn"),
     ("reduced", "nn*nn"),  # their mass matrix
