@@ -209,7 +209,7 @@ class Batch:
         system.adjust(self.values[k])
         solver.again()
         if solver.loops:
-            solver._tell_loops(solver.feedback)
+            solver.tell_loops()
         start = self.start_of(k, system)
         solver.start(*start)
         if self.options.get("max_step") is None:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError, RunError
+from madi.loops.options import LOOPS
 from madi.model.model import Model
-from madi.pipeline import LOOPS, simulate
+from madi.pipeline import simulate
 from madi.results.run import Run
 from madi.solver import positive
 from madi.system import System

@@ -11,11 +11,11 @@ import numpy as np
 from madi.errors import AssemblyError, Finding, InputError, MadiError, positive_number
 from madi.integrate import METHODS
 from madi.linearization import Linear, linearize
+from madi.loops.options import LOOPS
 from madi.loops.redundancy import length_of
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.model.model import Model
-from madi.pipeline import LOOPS
 from madi.spatial.rotation import as_rotation
 from madi.system import System
 

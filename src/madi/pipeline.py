@@ -16,7 +16,7 @@ from madi.integrate import METHODS
 from madi.integrate.contract import DONE, Method
 from madi.integrate.structural import alpha_options, newmark_options
 from madi.loops.assemble import start_vector
-from madi.loops.null_space import WAYS
+from madi.loops.options import loop_options
 from madi.model.model import Model
 from madi.results.flexible import large_deflections
 from madi.signals.jumps import Jump, speed_jumps
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from madi.results.run import Run
     from madi.solver_cartesian import CartesianSolver
 
-LOOPS = ("projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte")
 MOST_STEPS = 1e12  # of a run: nobody waits for more
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
 NEWTON_TOLERANCE = 1e-10  # of speeds, against the largest
@@ -58,6 +57,8 @@ def simulate(
     iterations: int | None = None,
     jacobian: str | None = None,
     feedback: tuple[float, float] | None = None,
+    closing: float | None = None,
+    weighting: str | None = None,
     reactions: Sequence[str] = (),
     q0: Any = None,
     v0: Any = None,
@@ -82,9 +83,10 @@ def simulate(
     default the joints'. `loops`: how loops are kept closed (a model without loops runs as if it were not said):
     "projection" (the default; sparse, drift-free); by independent directions, drift-free too, "pseudo-inverse", "svd", "qr",
     "partition" (`madi.compare` tells them apart); "augmented", "baumgarte" (`feedback`: its alpha and beta, 1/s, default
-    10 and 10). `formulation`: "recursive", "articulated" (trees), "velocity-transform", or
-    "cartesian" (absolute coordinates). `frame`: "base" or "ground", what a moving base's equations refer to. `order`: of
-    fixed-step "abm", 2 to 5, default 4.
+    10 and 10). `closing`: the largest residual of a constraint, m or rad (and per s), that a step may leave; default
+    rounding. `weighting`: "mass" (default) or "none", of the methods by independent directions.
+    `formulation`: "recursive", "articulated" (trees), "velocity-transform", or "cartesian" (absolute coordinates).
+    `frame`: "base" or "ground", what a moving base's equations refer to. `order`: of fixed-step "abm", 2 to 5, default 4.
     `history`: keep of every step its length, how far it left the constraints, what closing them left, and the condition
     number (step_size, step_opening, step_violation, step_condition over step_time).
     `progress`: a bar on the terminal; default on long runs. `engine`: "auto" takes C made for this model where it is there
@@ -137,8 +139,9 @@ def prepare(
     times: Any = None, rtol: float | None = None, atol: float | None = None, max_step: float | None = None,
     first_step: float | None = None, order: int | None = None, gamma: float | None = None, beta: float | None = None,
     spectral_radius: float | None = None, alpha: float | None = None, iterations: int | None = None,
-    jacobian: str | None = None, feedback: tuple[float, float] | None = None, reactions: Sequence[str] = (),
-    q0: Any = None, v0: Any = None, history: bool = False, progress: bool | None = None,
+    jacobian: str | None = None, feedback: tuple[float, float] | None = None, closing: float | None = None,
+    weighting: str | None = None, reactions: Sequence[str] = (), q0: Any = None, v0: Any = None, history: bool = False,
+    progress: bool | None = None,
 ) -> Solver | CartesianSolver:  # fmt: skip
     """All of `simulate` up to the first step: what was asked for, checked, and the arrays of the run."""
     if not isinstance(model, Model | System):
@@ -160,8 +163,8 @@ def prepare(
     chosen = _method(method, step)
     if chosen.implicit and formulation == "cartesian":
         raise InputError(f"method={chosen.name!r} works in joint coordinates; formulation='cartesian' has explicit methods")
-    feedback = _feedback(feedback, loops, chosen)
-    loops = _loops(loops, chosen, formulation, engine) if system.frozen.rows or loops not in LOOPS else "projection"
+    has_loops = bool(system.frozen.rows) or formulation == "cartesian"
+    closed = loop_options(loops, chosen, formulation, engine, has_loops, feedback, closing, weighting)
     _refuse_unused(chosen, step, rtol=rtol, atol=atol, max_step=max_step, first_step=first_step, order=order)
     own = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
     span = positive(duration, "duration")
@@ -182,14 +185,14 @@ def prepare(
         from madi.solver_cartesian import CartesianSolver
 
         jumps = speed_jumps(system, span)
-        solver = CartesianSolver(model, system, chosen, outputs, engine, start, joints, jumps)  # type: ignore[arg-type]
+        solver = CartesianSolver(model, system, chosen, outputs, engine, start, joints, closed, jumps)  # type: ignore[arg-type]
     else:
         form = system.formulation(formulation)
-        machine = choose_engine(system, engine, form, span, step, loops, chosen)
+        machine = choose_engine(system, engine, form, span, step, closed.name, chosen)
         jumps = speed_jumps(system, span)
         if jumps:
-            _refuse_jumps(jumps[0], chosen, loops if system.frozen.rows else "")
-        solver = Solver(system, chosen, outputs, machine, form, joints, loops, feedback, jumps)
+            _refuse_jumps(jumps[0], chosen, closed.name if system.frozen.rows else "")
+        solver = Solver(system, chosen, outputs, machine, form, joints, closed, jumps)
         solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, 4 if order is None else order, span)
     solver.option[6:] = own
@@ -327,33 +330,6 @@ def _method(name: str | None, step: float | None) -> Method:
     if step is not None and method.adaptive and not method.fixed_too:
         raise InputError(f"method={name!r} chooses its own steps: give rtol and atol, or max_step, instead of step")
     return method
-
-
-def _loops(name: str | None, method: Method, formulation: str | None, engine: str) -> str:
-    """How the loops of a model that has some are kept closed, if that fits the rest."""
-    if name is not None and name not in LOOPS:
-        raise InputError(f"loops={name!r}: choose one of {', '.join(LOOPS)}")
-    if name is not None and method.name in ("newmark", "generalized-alpha", "ida"):
-        raise InputError(f"loops={name!r}: method={method.name!r} closes the loops within its step; leave `loops` out")
-    name = name or "projection"
-    if formulation == "cartesian" and name != "projection":
-        raise InputError(f"loops={name!r}: formulation='cartesian' has loops='projection'")
-    if formulation == "velocity-transform" and name in WAYS:
-        raise InputError(f"loops={name!r} has formulation='recursive'")
-    if engine == "compiled" and name != "projection":
-        raise InputError(f"loops={name!r} has engine='jit' or 'plain'; generated C serves loops='projection'")
-    return name
-
-
-def _feedback(given: Any, loops: str | None, method: Method) -> tuple[float, float]:
-    """Baumgarte's alpha and beta."""
-    if given is None:
-        return 10.0, 10.0
-    if loops not in ("baumgarte", "augmented") and method.name != "cvode":
-        raise InputError("feedback: it belongs to loops='baumgarte' and 'augmented' (and method='cvode'); leave it out")
-    if not (isinstance(given, tuple | list) and len(given) == 2 and all(number(x, "feedback") >= 0 for x in given)):
-        raise InputError(f"feedback={given!r}: give two numbers >= 0, Baumgarte's alpha and beta in 1/s")
-    return float(given[0]), float(given[1])
 
 
 def _refuse_jumps(jump: Jump, method: Method, loops: str) -> None:

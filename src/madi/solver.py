@@ -35,6 +35,7 @@ from madi.integrate.record import HEAD, RECORD, RECORD_LOADS, RECORD_LOOPS, reco
 from madi.integrate.structural import HALVINGS, HISTORY, JACOBIANS, NEWTONS, ONCE, POLICY
 from madi.loops import kkt
 from madi.loops.null_space import WAYS
+from madi.loops.options import LoopOptions
 from madi.observation import Observation
 from madi.system import System
 
@@ -230,31 +231,27 @@ def singular_times(tally: np.ndarray) -> list[float]:
     return [float(t) for t in tally[kkt.NOTED + 5 : kkt.NOTED + 5 + int(tally[kkt.NOTED])]]
 
 
-AUGMENTED = (1e4, 6)  # the penalty's softness against the projection's regularisation, and the iterations it takes
-
-
 class Solver(Integration):
     """One run in joint coordinates: what is asked of the engine, and the way back to names."""
 
     def __init__(
         self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str,
-        reactions: Sequence[str] = (), loops: str = "projection", feedback: tuple[float, float] = (0.0, 0.0),
-        jumps: Sequence[Any] = (),
+        reactions: Sequence[str] = (), loops: LoopOptions = LoopOptions(), jumps: Sequence[Any] = (),  # noqa: B008
     ):  # fmt: skip
         nq, nv = system.nq, system.nv
         self.jumps = list(jumps)
         super().__init__(system, method, times, nq, nv, sorted({jump.time for jump in jumps}))
-        self.formulation, self.feedback = formulation, feedback
-        self.loops = loops if system.frozen.rows else ""
+        self.formulation, self.loop_options = formulation, loops
+        self.loops = loops.name if system.frozen.rows else ""
         self.entry = "null-space" if self.loops in WAYS else system.entry(formulation)
         dense = self.loops in WAYS
         self.engine, self.engine_name = system.engine(engine).for_run(dense), engine
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         apart = engine == "compiled" and (self.loops or self.jumps)
         self.closer = system.engine("jit").for_run(dense) if apart else self.engine
-        self.way = f"{formulation} {self.loops}" + (f" {tuple(feedback)}" if self.loops == "baumgarte" else "")
+        self.way = f"{formulation} {loops.words if self.loops else ''}"
         if self.loops:
-            self._tell_loops(feedback)
+            self.tell_loops()
         self.reactions = list(reactions)
         self.driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
         # all joints whose loads are needed: those asked for, then those that are driven
@@ -274,17 +271,9 @@ class Solver(Integration):
         """See Integration."""
         return self.closer.work if self.loops else None
 
-    def _tell_loops(self, feedback: tuple[float, float]) -> None:
+    def tell_loops(self) -> None:
         """Options of the loop equations, and counters at zero."""
-        tally = self.closer.work.tally
-        tally[:] = 0.0
-        tally[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
-        if self.loops in ("baumgarte", "augmented"):
-            alpha, beta = feedback
-            tally[kkt.FEEDBACK_RATE], tally[kkt.FEEDBACK_POSITION] = 2 * alpha, beta**2
-        if self.loops == "augmented":
-            tally[kkt.SOFTNESS], tally[kkt.EXTRA] = AUGMENTED
-        tally[kkt.WAY] = WAYS.get(self.loops, 0)
+        self.loop_options.tell(self.closer.work.tally)
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero; what is locked does not move."""
@@ -324,7 +313,8 @@ class Solver(Integration):
         assert self.method.outside is not None
         began = clock.perf_counter()
         if self.loops and self.method.name == "cvode":
-            self.closer.work.tally[[kkt.FEEDBACK_RATE, kkt.FEEDBACK_POSITION]] = 2 * self.feedback[0], self.feedback[1] ** 2
+            alpha, beta = self.loop_options.feedback
+            self.closer.work.tally[[kkt.FEEDBACK_RATE, kkt.FEEDBACK_POSITION]] = 2 * alpha, beta**2
         try:
             return self.method.outside(self)
         finally:

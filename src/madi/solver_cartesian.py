@@ -14,6 +14,7 @@ from madi.errors import InputError
 from madi.integrate.contract import LOOP, Method
 from madi.integrate.record import HEAD, RECORD_LOOPS, record_loops
 from madi.loops import kkt
+from madi.loops.options import LoopOptions
 from madi.solver import Integration, loop_statistics, singular_times
 from madi.topology.layout import HEADER, INTS, REALS, Layout, address_table, pack, plan
 
@@ -47,12 +48,12 @@ class CartesianSolver(Integration):
     """One run of the Cartesian formulation."""
 
     def __init__(self, model: Model, system: System, method: Method, times: np.ndarray, engine: str, start: Any,
-                 reactions: Sequence[str], jumps: Sequence[Any] = ()):  # fmt: skip
+                 reactions: Sequence[str], loops: LoopOptions, jumps: Sequence[Any] = ()):  # fmt: skip
         self.made: Cartesian = cartesian(model, system, *start)
         size = self.made.size
-        self.jumps = list(jumps)
+        self.jumps, self.loop_options = list(jumps), loops
         super().__init__(system, method, times, size, size, sorted({jump.time for jump in jumps}))
-        self.space = flat_space(size)
+        self.space, self.way = flat_space(size), loops.words
         self.engine_name = "plain" if engine == "plain" else "jit"
         self.reactions = list(reactions)
         known = dict.fromkeys([*self.made.links, *self.made.row_owner])
@@ -105,8 +106,7 @@ class CartesianSolver(Integration):
         close, close_context = self.function("close")
         space = self.space.arrays if self.engine_name == "plain" else self.space.table
         if not self.taken_up:
-            self.made.work.tally[:] = 0.0
-            self.made.work.tally[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
+            self.loop_options.tell(self.made.work.tally)
         arguments = (function, context, close, close_context, self.made.work.tally, space, *self.memory())
         return self.integrate(self.loop(self.method.loop, LOOP), arguments, progress)
 

@@ -78,7 +78,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("correction", "nu"),
     ("a", "7*n"),
     ("state", "21"),  # one link's relative motion: position, velocity, acceleration; the same of the turn
-    ("tally", "111"),
+    ("tally", "113"),
     ("angle", "nq"),  # behind the bodies' coordinates: angles and their rates as they are at a stage
     ("pace", "nq"),
 ]

@@ -7,7 +7,7 @@ from madi.cartesian.loads import apply
 from madi.cartesian.motion import angles, bodies, joint_state, local_spin, normalise, take
 from madi.cartesian.rows import rows
 from madi.kernel import kernel
-from madi.loops.kkt import CAREFUL, EPSILON, FAILED, OPENED, POSITION, VALID, VELOCITY, remark, solve
+from madi.loops.kkt import CAREFUL, CLOSING, EPSILON, FAILED, OPENED, POSITION, VALID, VELOCITY, remark, solve
 
 NAN = float("nan")
 
@@ -55,6 +55,7 @@ def correct(model, work, values, of):
 def settle(model, work, forces, level):
     """Positions (level 0) or velocities (1) on the constraints; whether they are."""
     tiny, good = (2e-13, 5e-11) if level == 0 else (2e-12, 5e-10)
+    tiny, good = max(work.tally[CLOSING], tiny), max(work.tally[CLOSING], good)
     rows(model, work, forces)
     rounding = 1e-15 * largest(work.v, 7 * model.n) if level == 1 else 0.0
     size = largest(work.phi if level == 0 else work.rate, model.nr)

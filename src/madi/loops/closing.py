@@ -3,7 +3,8 @@
 A method of closing is three kernels. `refactor(model, work)` makes its matrix at the configuration in work;
 `step_for(model, work, force, wanted)` leaves in work.unknown the step under `force` that changes the rows by -wanted;
 `finish(model, work)` gives accelerations and multipliers at the closed state. The matrix is the one of the last evaluation,
-a hair away, and made anew when a step gains too little; and at every step where rows are nearly dependent.
+a hair away, and made anew when a step gains too little; and at every step where rows are nearly dependent. Iterations end
+at rounding, or at the tolerance of the user (P0's eps, tally[CLOSING]): m and rad of Phi, m/s and rad/s of Phi'.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from madi.forces.dispatch import apply_forces
 from madi.joints.dispatch import retract
 from madi.kernel import kernel
 from madi.loops.dense import NAN
-from madi.loops.kkt import CAREFUL, CLOSENESS, FAILED, NEAR, OPENED, POSITION, VALID, VELOCITY, coefficients
+from madi.loops.kkt import CAREFUL, CLOSENESS, CLOSING, FAILED, NEAR, OPENED, POSITION, VALID, VELOCITY, coefficients
 from madi.signals.tape import force_signals
 from madi.spatial.algebra import body_inertia
 
@@ -62,8 +63,9 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         work.tally[OPENED] = size
         fresh = False
         near = work.tally[CLOSENESS] < NEAR
+        tiny, good = max(work.tally[CLOSING], POSITION_TINY), max(work.tally[CLOSING], POSITION_GOOD)
         for _ in range(MOST):
-            if size <= POSITION_TINY and not near:
+            if size <= tiny and not near:
                 return True
             if near:  # a row's weak direction turns from step to step: only the matrix of this very state sees it
                 work.tally[VALID] = 0.0
@@ -79,7 +81,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
             work.tally[POSITION] = work.tally[POSITION] + 1.0
             now = worst(work.phi, model.nr)
             if not now < SLOW * size:
-                if now <= POSITION_GOOD:
+                if now <= good:
                     return True
                 if now != now or now > 1e3 * (size + 1.0):
                     return False
@@ -88,7 +90,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
                 work.tally[VALID] = 0.0
             fresh = False
             size = now
-        return size <= POSITION_GOOD
+        return size <= good
 
     @kernel
     def close_velocities(model, work, v):
@@ -97,6 +99,8 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         velocities(model, work, work.q, work.v)
         evaluate_rows(model, work)
         rounding = 1e-15 * worst(work.v, model.nv)
+        tiny = max(work.tally[CLOSING], VELOCITY_TINY) + rounding
+        good = max(work.tally[CLOSING], VELOCITY_GOOD) + 10.0 * rounding
         size = worst(work.rate, model.nr)
         fresh = False
         near = work.tally[CLOSENESS] < NEAR
@@ -104,7 +108,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
             work.tally[VALID] = 0.0
         pushed = drive_impulse(model, work, v) > VELOCITY_TINY + rounding
         for _ in range(MOST):
-            if size <= VELOCITY_TINY + rounding and not (near or pushed):
+            if size <= tiny and not (near or pushed):
                 return True
             if work.tally[VALID] == 0.0:
                 refactor(model, work)
@@ -120,14 +124,14 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
             work.tally[VELOCITY] = work.tally[VELOCITY] + 1.0
             now = worst(work.rate, model.nr)
             if not now < SLOW * size:
-                if now <= VELOCITY_GOOD + 10.0 * rounding:
+                if now <= good:
                     return True
                 if now != now:
                     return False
                 if not fresh:
                     work.tally[VALID] = 0.0
             size = now
-        return size <= VELOCITY_GOOD + 10.0 * rounding
+        return size <= good
 
     @kernel
     def close(model, work, t, q, v, tau, out):

@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from madi.kernel import kernel, sqrt
 from madi.loops.dense import combine, polar, products_of_rows
-from madi.loops.kkt import EPSILON, RANK
+from madi.loops.kkt import EPSILON, PLAIN, RANK
 
 DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds nothing
 
 
 @kernel
 def weigh(model, work):
-    """work.size, work.heavy: what columns and rows are measured by."""
+    """work.size, work.heavy: what columns and rows are measured by; nothing, in P2's own form."""
+    if work.tally[PLAIN] != 0.0:
+        for c in range(model.nn):
+            work.size[c] = 1.0
+        for r in range(model.nr):
+            work.heavy[r] = 1.0
+        return
     for k in range(model.nm):
         if model.m_row[k] == model.m_column[k]:
             work.size[model.column_place[model.m_row[k]]] = 1.0 / sqrt(work.mass[k])

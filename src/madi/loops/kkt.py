@@ -27,7 +27,9 @@ ROOM = 75
 # accelerations (generated C, which factors each time, keeps no counts)
 WAY, BASIS, RANK, DECOMPOSITIONS, CONDITION, REFERENCE, SMALLEST, WORST, TURN, WATCH, IDENTITY = range(96, 107)
 OPENED, FEWEST, MOST_RANK, ASKED = range(107, 111)
-TALLY = 111
+# options: the tolerance on the constraints (0: rounding), null-space methods without weights (loops/options.py)
+CLOSING, PLAIN = 111, 112
+TALLY = 113
 
 
 @kernel

@@ -20,6 +20,9 @@ turned to lie as near as it can to the old one: directions do not jump. Rows tha
 pivoting); their multipliers are zero. All of it is done in coordinates made dimensionless by mass: columns are divided by
 the root of what they move (as it was when the run began), rows by the root of how they yield; so heavy and light parts,
 metres and radians, count alike. Numbers are judged here: not traced.
+
+P2's own form (tally[PLAIN]) has no weights: columns and rows as they are, and positions and speeds corrected by
+[J; N] dq = (-Phi, 0), its eq. (5.1), which of the pseudo-inverse is dq = -I_R Phi: the least change by coordinates.
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ from madi.loops.kkt import (
     FACTORISATIONS,
     IDENTITY,
     MOST_RANK,
+    PLAIN,
     RANK,
     REFERENCE,
     SMALLEST,
@@ -445,11 +449,16 @@ def step_for(model, work, force, wanted):
     for i in range(int(work.tally[RANK])):
         r = int(work.chosen[i])
         x[i] = -wanted[r] * work.heavy[r]
+    pushed = 0.0
     for c in range(model.nv):
         k = model.column_place[c]
         if k >= 0:
             left[k] = force[c] * work.size[k]
-    move(model, work, left, x)
+            pushed = max(pushed, abs(left[k]))
+    if work.tally[PLAIN] != 0.0 and pushed == 0.0:
+        into_range(model, work, x)
+    else:
+        move(model, work, left, x)
     for c in range(model.nn):
         x[c] = x[c] * work.size[c]
 

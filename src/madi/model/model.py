@@ -578,7 +578,8 @@ def fitting(own: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
         misfit = tolerant and method is not None and not method.adaptive
     other = asked.get("method") is not None and asked.get("method") != own.get("method")
     if misfit or other:
-        gone |= {"method", "order", *implicit} | ({"loops", "feedback"} if asked.get("loops") is None else set())
+        loops = {"loops", "feedback", "closing", "weighting"} if asked.get("loops") is None else set()
+        gone |= {"method", "order", *implicit} | loops
     return {name: value for name, value in own.items() if name not in gone}
 
 

@@ -316,6 +316,8 @@ RUN: Entries = {
     "spectral_radius": (Number(), "of generalized-alpha"), "alpha": (Number(), "HHT's"),
     "iterations": (Number(whole=True), "of Newton in a step"), "jacobian": (Text(), "iteration, step, slow, once"),
     "feedback": (Vector("1/s", 2), "Baumgarte's alpha and beta"),
+    "closing": (Number("m"), "largest residual of a constraint that a step may leave; default: rounding"),
+    "weighting": (Text(("mass", "none")), "of null-space methods; none: P2's own form"),
     "reactions": (List(Text()), "joints and constraints whose loads are recorded"),
     "history": (Flag(), "keep the length and violation of every step"),
 }  # fmt: skip

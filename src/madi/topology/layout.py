@@ -180,7 +180,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("factor", "nu+nl"),  # diagonal, then what is below it
     ("unknown", "nu"),
     ("correction", "nu"),
-    ("tally", "111"),  # options and counters of the loop equations: see loops/kkt.py
+    ("tally", "113"),  # options and counters of the loop equations: see loops/kkt.py
     ("chosen", "nr"),  # null-space methods (loops/null_space.py): rows, the independent ones first
     ("scaled", "nj"),  # entries of Phi_q and M, measured by mass
     ("scaled_mass", "nm"),
