@@ -426,9 +426,9 @@ def test_a_jump_of_a_drive_is_one_impulse_whatever_the_method():
 
 def test_smooth_tables_do_not_jump_and_broken_lines_do():
     points = [(0.01 * k, np.sin(0.05 * k)) for k in range(150)]
-    for smooth, jumps in ((True, 0), (False, 151)):
+    for between, jumps in (("cubic", 0), ("linear", 151)):
         m = pendulum()
-        m.drive("A", madi.table(points, smooth=smooth))
+        m.drive("A", madi.table(points, between=between))
         found = speed_jumps(m.build(), 2.0)
         assert abs(len(found) - jumps) <= 2
     knots = [jump.time for jump in found]

@@ -177,7 +177,14 @@ def every_element():
     m.hydropneumatic("hsu", base, spun, at=line, pressure=1e5, area=1e-3, volume=1e-3, compression=10, rebound=20)
     m.bump_stop("stop", base, spun, at=line, clearance=0.1, stiffness=1e5)
     m.characteristic(
-        "curve", base, spun, at=line, spring=[(0, 0), (0.1, 100)], damper=[(-1, -10), (0, 0), (1, 30)], smooth=False
+        "curve",
+        base,
+        spun,
+        at=line,
+        spring=[(0, 0), (0.1, 100)],
+        damper=[(-1, -10), (0, 0), (1, 30)],
+        between="cubic",
+        law=lambda length, rate: 3.0 * length * length - rate,
     )
     m.torsion_bar("bar", base, spun, axis=(0, 1, 0), stiffness=10, rest=0.1)
     m.bushing("bush", base, spun, at=(0, 2, 1), stiffness=(1, 2, 3, 4, 5, 6), axis=(0, 1, 1))
@@ -271,7 +278,7 @@ def test_drives_tables_and_forces_of_time_and_state(tmp_path):
     text = (
         PENDULUM
         + """
-tables: {lift: {points: {csv: lift.csv, columns: [time, height]}, smooth: false}}
+tables: {lift: {points: {csv: lift.csv, columns: [time, height]}, between: linear}}
 forces:
   wind: {type: force, body: bob, value: ["10 N * sin(2 * pi * 0.5 Hz * t)", 0, 0]}
   brake: {type: joint_torque, joint: pin, value: "-0.3 * v(pin) - 2 N m * lift(t) * q(pin)"}

@@ -396,7 +396,7 @@ def test_two_mistakes_in_one_joint_are_both_told():
 
 def test_a_csv_with_lone_returns(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"x,y\r0,0\r1,2\r2,0\r")
-    (tmp_path / "m.yaml").write_text(SMALL + "tables: {lift: {points: {csv: t.csv}, smooth: false}}\n"
+    (tmp_path / "m.yaml").write_text(SMALL + "tables: {lift: {points: {csv: t.csv}, between: linear}}\n"
                                      "forces: {F: {type: force, body: b, value: ['lift(t)', 0, 0]}}\n")  # fmt: skip
     s = madi.load(tmp_path / "m.yaml").build()
     assert s.forward_dynamics(s.q0, np.zeros(6), t=0.5, engine="plain")[0] == pytest.approx(1.0)

@@ -191,6 +191,11 @@ def between(m, kind):
         m.tire("f", "a", (1, 0, 0.5), (0.1, 1, 0.2), radius=0.8, stiffness=100.0, damping=3.0, slip_stiffness=40.0,
                cornering_stiffness=30.0, rolling_resistance=0.02, sliding_friction=0.5, road=road,
                law="smooth" if kind == "tire" else kind)  # fmt: skip
+    elif kind == "two_point_force":
+        m.two_point_force("f", "a", "b", at, lambda length, rate, t: 30.0 * (length - 0.6) ** 3 + 2.0 * rate + 5.0)
+    elif kind == "two_point_force in Python":
+        law = madi.in_python(lambda length, rate, v, t: 30.0 * (length - 0.6) ** 3 + 2.0 * rate + 5.0 + 0.1 * v[0])
+        m.two_point_force("f", "a", "b", at, law)
     elif kind == "spring_damper":
         m.spring_damper("f", "a", "b", at, stiffness=30.0, damping=2.0, free_length=0.6)
 
@@ -234,7 +239,12 @@ def test_every_element_balances_its_power(kind, frame):
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in ELEMENTS if kind not in ("torsion_bar", "wheel", "track", "tire", "fiala", "brush")]
+    "kind",
+    [
+        *(kind for kind in ELEMENTS if kind not in ("torsion_bar", "wheel", "track", "tire", "fiala", "brush")),
+        "two_point_force",
+        "two_point_force in Python",
+    ],
 )
 def test_internal_forces_leave_momentum_alone(kind):
     s = two_free(kind).build(frame="ground")
@@ -251,8 +261,8 @@ def test_tables_pass_their_points_and_go_straight_on():
     from madi.forces.characteristic import curve, pieces
 
     points = [(-0.3, -10.0), (0.0, 0.0), (0.1, 4.0), (0.4, 30.0)]
-    for smooth in (True, False):
-        p = np.array(pieces(points, smooth))
+    for between in ("cubic", "linear"):
+        p = np.array(pieces(points, between))
         for x, f in points:
             assert curve(p, 0, x)[0] == pytest.approx(f, abs=1e-12)
         h = 1e-6
@@ -262,7 +272,7 @@ def test_tables_pass_their_points_and_go_straight_on():
         assert curve(p, 0, 0.0)[1] == pytest.approx(0.0, abs=1e-12)
         far = [curve(p, 0, x)[0] for x in (1.0, 2.0, 3.0)]
         assert far[2] - far[1] == pytest.approx(far[1] - far[0])
-    straight = np.array(pieces(points, False))
+    straight = np.array(pieces(points, "linear"))
     assert curve(straight, 0, 0.05)[0] == pytest.approx(2.0)
 
 

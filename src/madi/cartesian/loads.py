@@ -17,7 +17,6 @@ from madi.cartesian.motion import (
 )
 from madi.forces.dispatch import apply_forces
 from madi.kernel import kernel
-from madi.signals.tape import force_signals
 
 
 @kernel
@@ -41,10 +40,9 @@ def apply(model, work, element, forces, t):
         forces.Y[b, 2] = work.u[i, 2] - (w0 * y - w1 * x)
         forces.Y[b, 3], forces.Y[b, 4], forces.Y[b, 5] = w0, w1, w2
     joint_state(model, work, forces, forces.q, forces.v, forces.acceleration)
-    force_signals(element, forces, t, forces.q, forces.v)
     for c in range(element.nv):
         forces.P[c] = 0.0
-    apply_forces(element, forces, forces.P)
+    apply_forces(element, forces, t, forces.P)
     for i in range(model.n):
         b, m = model.tree_body[i], model.mass[i]
         Q, r, F = forces.Q, work.r, work.force

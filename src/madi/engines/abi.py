@@ -281,14 +281,14 @@ def call_entry(typingctx, address, t, q, v, x, out, context):  # type: ignore[no
 
 
 @intrinsic
-def call_callback(typingctx, address, t, q, v, out):  # type: ignore[no-untyped-def]
+def call_callback(typingctx, address, t, q, v, measure, out):  # type: ignore[no-untyped-def]
     """Call a user's function that stayed in Python."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         _call_address(builder, ir.VoidType(), args)
         return context.get_dummy_value()
 
-    return types.void(types.intp, types.float64, *[types.intp] * 3), generate
+    return types.void(types.intp, types.float64, *[types.intp] * 4), generate
 
 
 def _lower_element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -318,8 +318,10 @@ def _call(function, t, q, v, x, out, context):  # type: ignore[no-untyped-def]
 
 
 @overload(tape.call_user, jit_options=INNER)
-def _call_user(function, t, q, v, out, at):  # type: ignore[no-untyped-def]
-    return lambda function, t, q, v, out, at: call_callback(function, t, address(q), address(v), address(out) + 8 * at)
+def _call_user(function, t, q, v, measure, out, at):  # type: ignore[no-untyped-def]
+    return lambda function, t, q, v, measure, out, at: call_callback(
+        function, t, address(q), address(v), address(measure), address(out) + 8 * at
+    )
 
 
 def fast_sincos(x):  # type: ignore[no-untyped-def]

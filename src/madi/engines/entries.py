@@ -23,7 +23,7 @@ from madi.forces.dispatch import apply_forces
 from madi.joints.dispatch import direction, exponential
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, null_space, projection
-from madi.signals.tape import drive_signals, force_signals
+from madi.signals.tape import drive_signals
 
 
 @kernel
@@ -46,19 +46,12 @@ def take_motion(model, work, t, q, v):
 
 
 @kernel
-def take_state(model, work, t, q, v):
-    """The same, and the signals forces are made of."""
-    take_motion(model, work, t, q, v)
-    force_signals(model, work, t, work.q, work.v)
-
-
-@kernel
 def forces_at(model, work, t, q, v, tau):
     """Everything an equation of motion starts from: positions, velocities, forces."""
-    take_state(model, work, t, q, v)
+    take_motion(model, work, t, q, v)
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
-    apply_forces(model, work, tau)
+    apply_forces(model, work, t, tau)
 
 
 @inline
@@ -145,7 +138,7 @@ def multipliers(model, work, t, q, v, x, out):
 @kernel
 def close_loops(model, work, t, q, v, x, out):
     """P0's projection, in place: q, v become the closed state, out its accelerations (loops/projection.py)."""
-    take_state(model, work, t, q, v)
+    take_motion(model, work, t, q, v)
     projection.close(model, work, t, q, v, x, out)
 
 
@@ -153,7 +146,7 @@ def close_loops(model, work, t, q, v, x, out):
 def meet_drives(model, work, t, q, v, x, out):
     """A tree at the end of a step, in place: drives as prescribed, the others' speeds after the impulse of those that jump;
     out = the accelerations there."""
-    take_state(model, work, t, q, v)
+    take_motion(model, work, t, q, v)
     positions(model, work, work.q)
     recursive.mass_matrix(model, work)
     if drive_impulse(model, work, v) > 0.0:
@@ -174,7 +167,7 @@ def forward_null_space(model, work, t, q, v, x, out):
 @kernel
 def close_null_space(model, work, t, q, v, x, out):
     """The same, in place, at the end of a step: q, v become the closed state, out its accelerations."""
-    take_state(model, work, t, q, v)
+    take_motion(model, work, t, q, v)
     null_space.close(model, work, t, q, v, x, out)
 
 
@@ -204,10 +197,9 @@ def inverse_dynamics(model, work, t, q, v, x, out):
         work.P[c] = 0.0
     for j in range(model.nq):
         work.q[j] = q[j]
-    force_signals(model, work, t, q, v)
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
-    apply_forces(model, work, work.P)
+    apply_forces(model, work, t, work.P)
     inverse(model, work, out)
 
 
@@ -217,14 +209,14 @@ def residual(model, work, t, q, v, x, out):
     theta. Of a driven column, R is how far qdd is from what is prescribed; of a row that vanishes, lam."""
     nv, nr = model.nv, model.nr
     exponential(model, q, x, work.moved)
-    take_state(model, work, t, work.moved, v)
+    take_motion(model, work, t, work.moved, v)
     for c in range(nv):
         if model.drive[c] == -1:
             work.acceleration[c] = x[nv + c]
         work.P[c] = 0.0
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
-    apply_forces(model, work, work.P)
+    apply_forces(model, work, t, work.P)
     if nr > 0:
         for r in range(nr):
             work.lam[r] = x[2 * nv + r]
@@ -258,13 +250,13 @@ def observe(model, work, t, q, v, x, out):
     for every force element its four numbers; for every body, in ground axes, its internal frame: R (9), r, velocity and
     angular velocity, acceleration and angular acceleration.
     """
-    take_state(model, work, t, q, v)
+    take_motion(model, work, t, q, v)
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
     nq, nv = model.nq, model.nv
     for c in range(nv):
         work.P[c] = 0.0
-    apply_forces(model, work, work.P)
+    apply_forces(model, work, t, work.P)
     for j in range(nq):
         out[j] = work.q[j]
     at = nq + 2 * nv
@@ -340,14 +332,14 @@ def poses(model, work, t, q, v, x, out):
 @kernel
 def loads_at(model, work, t, q, v, qdd):
     """All that P1's steps 1-6 leave behind: composites, and accelerations for the given qdd."""
-    take_state(model, work, t, q, v)
+    take_motion(model, work, t, q, v)
     for c in range(model.nv):
         if model.drive[c] == -1:
             work.acceleration[c] = qdd[c]
         work.P[c] = 0.0
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
-    apply_forces(model, work, work.P)
+    apply_forces(model, work, t, work.P)
     if model.nr > 0:
         after = model.nv + 1 + int(qdd[model.nv])
         for r in range(model.nr):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from madi.engines.entries import ENTRIES, take_state
+from madi.engines.entries import ENTRIES, take_motion
 from madi.errors import InputError, TraceError
 from madi.export.stepper import Traced, define, structural_pieces
 from madi.integrate.contract import BEYOND, DONE, NEWTON_FAILED, NOT_FINITE, Method
@@ -336,7 +336,7 @@ def _drive(system: System, traced: Traced) -> ca.Function:
     nq, nv = system.nq, system.nv
     (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
     work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))
-    take_state(traced.model, work, ts[0], qs, vs)
+    take_motion(traced.model, work, ts[0], qs, vs)
     free = layout.arrays.drive == -1
     out = [*work.q, *work.v, *np.where(free, xs, work.acceleration)]
     return traced.function("drive", [t, q, v, x], column_of(out))

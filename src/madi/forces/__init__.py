@@ -20,6 +20,7 @@ from madi.forces import (
     elastic,
     fiala,
     hydropneumatic,
+    joint_characteristic,
     joint_spring,
     joint_torque,
     spring_damper,
@@ -29,6 +30,7 @@ from madi.forces import (
     tire_magic_relaxed,
     torsion_bar,
     track,
+    two_point_force,
     wheel,
 )
 from madi.forces.kind import ForceKind
@@ -36,7 +38,7 @@ from madi.forces.kind import ForceKind
 MODULES: tuple[ModuleType, ...] = (
     spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
     hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire, fiala, brush, tire_magic,
-    tire_magic_relaxed, elastic, stop,
+    tire_magic_relaxed, elastic, stop, two_point_force, joint_characteristic,
 )  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
 BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

@@ -1,8 +1,9 @@
 """A spring and a damper by their measured curves, along the line between two points.
 
-Force over stretch (l - l0) and force over rate, each a table: between its points monotone cubics (no overshoot where the
-data have none) or straight lines, beyond its ends straight on. Potential: the integral of the first; dissipated: the
-second times the rate. Data: for every piece its start, four coefficients, and the integral up to it.
+Force over stretch (l - l0) and force over rate, each a table: between its points straight lines or monotone cubics (no
+overshoot where the data have none; but a long piece beside short ones bends), beyond its ends straight on. Potential: the
+integral of the first; dissipated: the second times the rate. Data: for every piece its start, four coefficients, and the
+integral up to it. A law f(length, rate, t) may be added; its power is delivered, see two_point_force.py.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ KIND = ForceKind(
     "characteristic",
     code=7,
     parameters=("ax", "ay", "az", "bx", "by", "bz", "free_length", "spring ...", "damper ..."),
+    signals=1,
     value="tension",
     ends=2,
+    law=True,
 )
 PIECE = 6
+BETWEEN = ("linear", "cubic")
 
 
-def pieces(points: Any, smooth: bool) -> list[float]:
+def pieces(points: Any, between: str) -> list[float]:
     """A table as numbers for `curve`: how many pieces, then for each x0, c3, c2, c1, c0, integral from zero to x0."""
     from scipy.interpolate import PchipInterpolator
 
@@ -33,7 +37,7 @@ def pieces(points: Any, smooth: bool) -> list[float]:
     if not len(table):
         return [0.0]
     x, f = table.T
-    if smooth and len(x) > 2:
+    if between == "cubic" and len(x) > 2:
         c = PchipInterpolator(x, f).c.T
     else:
         slopes = np.diff(f) / np.diff(x)
@@ -72,7 +76,7 @@ def apply(model, work, e):
     length, rate, x, y, z = line(model, work, a, b, s)
     spring, potential = curve(p, s + 7, length - p[s + 6])
     damper, _ = curve(p, s + 8 + PIECE * int(p[s + 7]), rate)
-    f = spring + damper
+    f = spring + damper + work.signal[model.force_signal[e]]
     pull(model, work, a, b, s, f, x, y, z)
     account(work, e, f, potential, -f * rate, damper * rate)
 
@@ -80,5 +84,5 @@ def apply(model, work, e):
 def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
     """Points, free length, the two tables."""
     given = force.parameters
-    smooth = bool(given["smooth"])
-    return [*points, float(given["free_length"]), *pieces(given["spring"], smooth), *pieces(given["damper"], smooth)]
+    tables = [number for name in ("spring", "damper") for number in pieces(given[name], given["between"])]
+    return [*points, float(given["free_length"]), *tables]

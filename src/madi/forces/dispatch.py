@@ -7,7 +7,9 @@ first needs them, and called by address: a model without wheels does not wait fo
 from __future__ import annotations
 
 from madi.forces import BY_CODE, applied_force, applied_torque, joint_spring, joint_torque, spring_damper
+from madi.forces.line import line
 from madi.kernel import kernel
+from madi.signals.tape import force_signals
 
 SPRING_DAMPER = spring_damper.KIND.code
 JOINT_SPRING = joint_spring.KIND.code
@@ -18,8 +20,14 @@ BUILT_IN = JOINT_TORQUE  # the last of them
 
 
 @kernel
-def apply_forces(model, work, tau):
-    """work.Q = applied force vectors, work.tau = generalised forces: those handed in and those of the elements."""
+def apply_forces(model, work, t, tau):
+    """work.Q = applied force vectors, work.tau = generalised forces: those handed in and those of the elements. First the
+    signals they are made of; work.q and work.v are the state as driven."""
+    for k in range(model.na):
+        e = model.measured[k]
+        length, rate, _, _, _ = line(model, work, model.force_a[e], model.force_b[e], model.force_at[e])
+        work.measure[2 * k], work.measure[2 * k + 1] = length, rate
+    force_signals(model, work, t, work.q, work.v)
     Q = work.Q
     for i in range(model.n):
         for j in range(6):

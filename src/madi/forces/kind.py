@@ -16,6 +16,7 @@ class ForceKind:
     code: int
     parameters: tuple[str, ...] = ()
     signals: int = 0
+    law: bool = False  # its signals may depend on the length of its line and its rate
     value: str = ""  # what work.force[e, 0] is
     unit: str = "N"
     ends: int = 0  # bodies it acts on (0: a joint's coordinate)

@@ -22,7 +22,6 @@ from madi.joints.dispatch import retract
 from madi.kernel import kernel
 from madi.loops.dense import NAN
 from madi.loops.kkt import CAREFUL, CLOSENESS, CLOSING, FAILED, NEAR, OPENED, POSITION, VALID, VELOCITY, coefficients
-from madi.signals.tape import force_signals
 from madi.spatial.algebra import body_inertia
 
 MOST = 30  # iterations of one level
@@ -159,8 +158,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
             q[j] = work.q[j]
         for c in range(model.nv):
             v[c] = work.v[c]
-        force_signals(model, work, t, work.q, work.v)
-        apply_forces(model, work, tau)
+        apply_forces(model, work, t, tau)
         composites(model, work)
         for c in range(model.nv):
             work.P[c] = generalised_force(model, work, c) + work.tau[c]

@@ -12,6 +12,7 @@ import numpy as np
 from madi.errors import Finding, InputError, closest
 from madi.errors import finite_numbers as numbers
 from madi.forces import KINDS as FORCES
+from madi.forces.characteristic import BETWEEN
 from madi.joints import KINDS
 from madi.joints.dispatch import drawn_subspace
 from madi.model.elements import Body, Joint, body_name, joint_name
@@ -347,13 +348,13 @@ def _forces(model: Model) -> Iterator[Finding]:
             yield from _coordinate(model, where, joint_name(force.a))
         yield from _force_numbers(force, where)
         count = KINDS_OF_VALUE.get(force.kind)
-        if count is not None and not callable(force.value):
+        if count is not None and not callable(force.value) and not (force.kind == "characteristic" and force.value is None):
             given = numbers(np.atleast_1d(np.asarray(force.value, dtype=object)), count)
             if given is None:
                 yield Finding(where, f"value {force.value!r} is not {count} finite number(s)", "Give numbers or a function")
 
 
-TWO_POINTS = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic", "track")
+TWO_POINTS = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic", "track", "two_point_force")
 LISTS = {"axis": (3,), "radii": (2,)}  # parameters that are lists of so many numbers
 MAY_BE_NONE = ("free_length", "length", "axis", "pressure")
 
@@ -363,7 +364,11 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
     for what, value in force.parameters.items():
         missing = value is None and what in MAY_BE_NONE and (force.kind == "bushing" or what != "axis")
         missing = missing or (value is None and force.kind == "stop" and what == "stiffness")
-        if what in ("smooth", "tir", "mirrored") or missing:
+        if what in ("tir", "mirrored") or missing:
+            continue
+        if what == "between":
+            if value not in BETWEEN:
+                yield Finding(where, f"between={value!r}", f"Write one of {', '.join(map(repr, BETWEEN))}")
             continue
         if what == "road":
             if not isinstance(value, Road):
@@ -421,7 +426,7 @@ def _table(where: str, what: str, value: Any) -> Iterator[Finding]:
         )
 
 
-KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1}
+KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1, "two_point_force": 1, "characteristic": 1}
 
 
 def _coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:
@@ -475,7 +480,8 @@ def _functions(model: Model) -> Iterator[Finding]:
             add_drive(signals, f"drive of {drive.coordinate!r}", drive.function)
             yield from signals.findings
     for force in model.forces:
-        if callable(force.value) and force.kind in KINDS_OF_VALUE and arguments(force.value) != 3:
+        of_time = callable(force.value) and force.kind in KINDS_OF_VALUE and not FORCES[force.kind].law
+        if of_time and arguments(force.value) != 3:
             signals = Signals()
             add_function(signals, f"force {force.name!r}", force.value, KINDS_OF_VALUE[force.kind], np.zeros(0), np.zeros(0))
             yield from signals.findings

@@ -274,13 +274,28 @@ class Model:
             "bump_stop", name, a, b, points(at), clearance=clearance, stiffness=stiffness, exponent=exponent, damping=damping
         )
 
+    def two_point_force(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], law: Any) -> Force:
+        """A pull along the line between a point of `a` and a point of `b`: an actuator, or a spring and damper by formula.
+
+        `law`: a number, f(t), or f(length, rate, t) (any of length, rate, t, q, v, by their names); positive pulls the
+        points together. What it delivers is its power: it stores and dissipates nothing."""
+        return self._force("two_point_force", name, a, b, points(at), value=law)
+
     def characteristic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], spring: Any = (), damper: Any = (),
-                       free_length: float | None = None, smooth: bool = True) -> Force:  # fmt: skip
-        """Spring and damper by tables: `spring` [(stretch, tension)], `damper` [(rate, tension)]; smooth: monotone cubics
-        between the points, else straight lines; straight on beyond the ends."""
+                       free_length: float | None = None, between: str = "linear", law: Any = None) -> Force:  # fmt: skip
+        """Spring and damper by tables: `spring` [(stretch, tension)], `damper` [(rate, tension)]. `between` the points:
+        "linear", or "cubic" (monotone cubics: smooth, but long pieces bend); straight on beyond the ends. `law`: a tension
+        by formula that is added, f(length, rate, t)."""
         return self._force(
-            "characteristic", name, a, b, points(at), spring=spring, damper=damper, free_length=free_length, smooth=smooth
-        )
+            "characteristic", name, a, b, points(at), value=law, spring=spring, damper=damper, free_length=free_length,
+            between=between,
+        )  # fmt: skip
+
+    def joint_characteristic(self, name: str, joint: Any, spring: Any = (), damper: Any = (), rest: float = 0.0,
+                             between: str = "linear") -> Force:  # fmt: skip
+        """Spring and damper on a joint coordinate by tables: `spring` [(angle or way from `rest`, torque or force that
+        pushes back)], `damper` [(rate, the same)]; `between` as of `characteristic`. By formula: `joint_torque`, q["A"]."""
+        return self._force("joint_characteristic", name, joint, spring=spring, damper=damper, rest=rest, between=between)
 
     def torsion_bar(self, name: str, a: Any, b: Any, axis: Vector, stiffness: float, damping: float = 0.0,
                     rest: float = 0.0) -> Force:  # fmt: skip

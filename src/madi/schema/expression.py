@@ -182,13 +182,15 @@ class Scope(NamedTuple):
         return ChainMap(self.values, {name: value for name, (value, _) in CONSTANTS.items()})
 
     def function(
-        self, text: str, wanted: Dimension | None, variable: str = "t", rename: Callable[[str], str] | None = None
-    ) -> Expression:
-        """An expression of time (and the state), or of x; `rename`: coordinates are called otherwise in the model."""
+        self, text: str, wanted: Dimension | None, variable: str = "t", rename: Callable[[str], str] | None = None,
+        more: Sequence[str] = (),
+    ) -> Expression:  # fmt: skip
+        """An expression of time (and the state), or of x; `rename`: coordinates are called otherwise in the model; `more`:
+        what a force element measures."""
         program = parse(text, self.values)
         if rename is not None:
             program = _renamed(program, rename)
-        fits(text, self.check(program, text, (variable,)), wanted)
+        fits(text, self.check(program, text, (variable, *more)), wanted)
         return Expression(text, program, self._constants(), self.tables, variable)
 
 
@@ -263,9 +265,9 @@ class Expression:
         """The value at t (a number or a symbol)."""
         return run(self.program, {**self.values, self.variable: t}, self.tables, {"q": {}, "v": {}})
 
-    def at(self, t: Any, state: Mapping[str, Any]) -> Any:
-        """The value at time t, coordinates and speeds by name."""
-        return run(self.program, {**self.values, self.variable: t}, self.tables, state)
+    def at(self, t: Any, state: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> Any:
+        """The value at time t, coordinates and speeds by name; `more`: what an element measures."""
+        return run(self.program, {**self.values, self.variable: t, **(more or {})}, self.tables, state)
 
 
 class Functions:
@@ -289,8 +291,10 @@ class Functions:
         found = [part(t) if isinstance(part, Expression) else part for part in self.parts]
         return found[0] if self.single else found
 
-    def bind(self, coordinates: Sequence[str], speeds: Sequence[str]) -> Callable[[Any, Any, Any], Any]:
-        """The function of (t, q, v) of a system with these names."""
+    def bind(
+        self, coordinates: Sequence[str], speeds: Sequence[str], measures: int | None = None
+    ) -> Callable[[Any, Any, Any], Any]:
+        """The function of (t, q, v) of a system with these names; `measures`: where in v length and rate are."""
         for part in self.parts:
             wanted = part.state if isinstance(part, Expression) else {}
             for kind, names in (("q", coordinates), ("v", speeds)):
@@ -302,7 +306,8 @@ class Functions:
         def function(t: Any, q: Any, v: Any) -> Any:
             state = {"q": {name: q[k] for k, name in enumerate(coordinates)},
                      "v": {name: v[k] for k, name in enumerate(speeds)}}  # fmt: skip
-            found = [part.at(t, state) if isinstance(part, Expression) else part for part in self.parts]
+            more = {} if measures is None else {"length": v[measures], "rate": v[measures + 1]}
+            found = [part.at(t, state, more) if isinstance(part, Expression) else part for part in self.parts]
             return found[0] if self.single else found
 
         function.traced_safely = True  # type: ignore[attr-defined]

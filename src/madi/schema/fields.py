@@ -443,10 +443,12 @@ def _float(cell: str) -> float | None:
 class Function(Type):
     """A number, or an expression of time (and the state); several for a vector."""
 
-    def __init__(self, unit: str, count: int = 1):
-        self.unit, self.count = unit, count
+    def __init__(self, unit: str, count: int = 1, more: tuple[str, ...] = ()):
+        """`more`: names it may use beside t and the state."""
+        self.unit, self.count, self.more = unit, count, more
         self.dimension = None if unit == "any" else dimension_of(unit)
-        one = f"an expression of t{'' if unit == 'any' else f', {unit}'}; q(NAME), v(NAME) are coordinates and speeds"
+        of = ", ".join((*more, "t"))
+        one = f"an expression of {of}{'' if unit == 'any' else f', {unit}'}; q(NAME), v(NAME) are coordinates and speeds"
         self.words = one if count == 1 else f"{count} numbers or expressions of t, {unit}; q(NAME), v(NAME) likewise"
 
     def read(self, node: Node, context: Context) -> Any:
@@ -463,9 +465,9 @@ class Function(Type):
                 raise part.error(f"a number or an expression of t is expected, not {part.tell()}")
             try:
                 found = context.scope.function(
-                    part.value, self.dimension, rename=lambda name: context.rename("joints", name)
+                    part.value, self.dimension, rename=lambda name: context.rename("joints", name), more=self.more
                 )
-                constant = not any(found.state.values()) and "t" not in found.names
+                constant = not any(found.state.values()) and not found.names & {"t", *self.more}
                 parts.append(context.number(part, self.dimension) if constant else found)
             except InputError as error:
                 raise part.error(str(error)) from None

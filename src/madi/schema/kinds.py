@@ -221,6 +221,8 @@ _ON: Entries = {"body": (BODY, "the body it acts on")}
 _WHEEL: Entries = {**_ON, "at": (PLACE, "its centre in the drawing"), "axis": (AXIS, "what it spins about")}
 _GROUND: Entries = {"road": (WAY, "what it rolls on; default: level ground at z = 0"),
                     "places": (Number(whole=True), "where the road is felt: 1 below the centre, 9 as a disc")}  # fmt: skip
+BETWEEN_POINTS = (Text(("linear", "cubic")), "the points: straight lines, or monotone cubics")
+LAW = ("length", "rate")  # what a law sees beside time and state
 FORCES: dict[str, Entries] = {
     "spring_damper": {**_LINE, "stiffness": (Number("N/m"), ""), "damping": (Number("N s/m"), ""), **_FREE},
     "joint_spring": {
@@ -243,7 +245,13 @@ FORCES: dict[str, Entries] = {
     },
     "characteristic": {
         **_LINE, "spring": (Table("m", "N"), "stretch, tension"), "damper": (Table("m/s", "N"), "rate, tension"), **_FREE,
-        "smooth": (Flag(), "monotone cubics between the points, or straight lines"),
+        "between": BETWEEN_POINTS, "law": (Function("N", more=LAW), "a tension that is added"),
+    },
+    "two_point_force": {**_LINE, "law": (Function("N", more=LAW), "tension: positive pulls the points together")},
+    "joint_characteristic": {
+        "joint": (JOINT, "the coordinate"), "spring": (Table("any", "any"), "from rest (m, rad), what pushes back (N, N m)"),
+        "damper": (Table("any", "any"), "rate, what pushes back"), "rest": (Number("any"), "coordinate without force"),
+        "between": BETWEEN_POINTS,
     },
     "torsion_bar": {
         **_PAIR, **_AXIS, "stiffness": (Number("N m"), "per rad"), "damping": (Number("N m s"), "per rad"),
@@ -328,8 +336,8 @@ TOP: dict[str, str] = {
     "notes": "texts: what an import did not carry over",
     "gravity": "three numbers, m/s2; default [0, 0, -9.81]",
     "parameters": "NAME: number or expression; used in every expression below",
-    "tables": "NAME: {points: [[x, y], ...] or {csv: FILE}, smooth: true}; NAME(t) can be used in expressions; smooth: "
-    "monotone cubics, level at both ends; false: straight lines",
+    "tables": "NAME: {points: [[x, y], ...] or {csv: FILE}, between: cubic}; NAME(t) can be used in expressions; cubic: "
+    "monotone cubics, level at both ends; linear: straight lines",
     "include": "other files in this folder, FILE or {file, prefix, parameters}",
     "roads": "NAME: a list of parts; wheels and tires name them",
     "bodies": "NAME: what it is; `type` body if none is given",

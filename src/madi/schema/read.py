@@ -13,7 +13,7 @@ from madi.model.elements import Visual
 from madi.model.model import Model, beam_axes
 from madi.schema.document import Node, parse_document, read_document
 from madi.schema.expression import WILD, Functions, Scope, fits
-from madi.schema.fields import Context, Flag, Function, Number, Table, Text, Vector, fields, inside
+from madi.schema.fields import Context, Function, Number, Table, Text, Vector, fields, inside
 from madi.schema.grammar import RESERVED
 from madi.schema.kinds import DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, kind
 from madi.schema.parts import RoadType
@@ -173,9 +173,9 @@ class _Reader:
         for name, part in entries["tables"].entries("tables").items() if "tables" in entries else ():
             if not name.isidentifier() or not name.isascii() or name in RESERVED:
                 raise part.error(f"a table cannot be called {name!r}; use letters, digits and _")
-            read = fields(part, {"points": Table("any", "any"), "smooth": Flag()}, context, ("points",))
+            read = fields(part, {"points": Table("any", "any"), "between": Text(("linear", "cubic"))}, context, ("points",))
             try:
-                context.scope.tables[name] = table(read["points"], read.get("smooth", True))
+                context.scope.tables[name] = table(read["points"], read.get("between", "cubic"))
             except InputError as error:
                 raise part.error(str(error)) from None
 

@@ -24,27 +24,35 @@ class Part(NamedTuple):
     args: tuple[Any, ...]
 
 
-def function_text(value: Any, outputs: int, coordinates: Sequence[str], speeds: Sequence[str], what: str) -> list[Any]:
-    """One number or text for each component of a force or drive."""
+def function_text(
+    value: Any, outputs: int, coordinates: Sequence[str], speeds: Sequence[str], what: str, more: Sequence[str] = ()
+) -> list[Any]:
+    """One number or text for each component of a force or drive; `more`: what a law sees beside time and state."""
     if isinstance(value, Functions) and all(_plain(part) for part in value.parts):
         return [part.text if isinstance(part, Expression) else part for part in value.parts]
     import numpy as np
 
+    from madi.signals.law import of_state
     from madi.signals.proof import proven_trace
     from madi.signals.trace import arguments
 
-    bound = value.bind(coordinates, speeds) if hasattr(value, "bind") else value
+    n = len(speeds)
+    if more:
+        bound = value.bind(coordinates, speeds, n) if hasattr(value, "bind") else of_state(value, n, n)
+    else:
+        bound = value.bind(coordinates, speeds) if hasattr(value, "bind") else value
     try:
         import casadi as ca
 
-        state = np.zeros(len(coordinates)), np.zeros(len(speeds))
+        state = np.zeros(len(coordinates)), np.zeros(n + len(more))
         expression, inputs = proven_trace(bound, arguments(bound), *state, (coordinates, speeds))
     except Exception as error:  # whatever the user's function does with symbols
         raise InputError(
             f"{what}: its function cannot be written as an expression ({type(error).__name__}: {error}). Use arithmetic, "
             "madi's or NumPy's functions and madi.where, or keep the model in Python"
         ) from None
-    leaves = {0: lambda k: "t", 1: lambda k: f"q({_quoted(coordinates[k])})", 2: lambda k: f"v({_quoted(speeds[k])})"}
+    leaves = {0: lambda k: "t", 1: lambda k: f"q({_quoted(coordinates[k])})",
+              2: lambda k: f"v({_quoted(speeds[k])})" if k < n else more[k - n]}  # fmt: skip
     found: list[Any] = []
     for k in range(expression.shape[0]):
         if expression[k].is_constant():

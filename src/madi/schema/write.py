@@ -15,6 +15,7 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.files import whole_file
+from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Force, Joint, body_name, joint_name
 from madi.model.model import gear_ratio
@@ -48,7 +49,7 @@ def document(model: Model, folder: Path | None = None, strict: bool = True) -> d
     written is left out."""
     how = _How(folder, strict)
     names: tuple[Sequence[str], Sequence[str]] | None = None
-    if any(_of_state(force.value) for force in model.forces):
+    if any(_of_state(force) for force in model.forces):
         system = model.build()
         names = system.coordinates, system.speeds
     roads = _roads(model)
@@ -88,10 +89,11 @@ def document(model: Model, folder: Path | None = None, strict: bool = True) -> d
     return found
 
 
-def _of_state(value: Any) -> bool:
+def _of_state(force: Force) -> bool:
+    """Whether its function may name coordinates: those of the model as built are asked for then."""
     from madi.signals.trace import arguments
 
-    return callable(value) and arguments(value) == 3
+    return callable(force.value) and (FORCES[force.kind].law or arguments(force.value) == 3)
 
 
 def _roads(model: Model) -> dict[str, Road]:
@@ -127,7 +129,7 @@ def _value(of: Type, value: Any, where: str, name: str, roads: dict[str, Road], 
     try:
         if isinstance(of, Function) and callable(value):
             coordinates, speeds = names or ((), ())
-            found = function_text(value, of.count, coordinates, speeds, where)
+            found = function_text(value, of.count, coordinates, speeds, where, of.more)
             return found[0] if of.count == 1 else found
         if isinstance(value, Road):
             return next(known for known, road in roads.items() if road == value)
@@ -178,7 +180,7 @@ def _joint(joint: Joint) -> tuple[Kind, dict[str, Any]]:
 def _force(force: Force) -> tuple[Kind, dict[str, Any]]:
     name = "tire" if force.kind in LAWS else "magic_tire" if force.kind.startswith("tire_magic") else force.kind
     what = kind("forces", name)
-    values = {**force.parameters, "value": force.value, "law": LAWS.get(force.kind)}
+    values = {**force.parameters, "value": force.value, "law": LAWS.get(force.kind, force.value)}
     values |= {"a": force.a, "b": force.b, "body": force.a, "joint": joint_name(force.a)}
     if force.at:
         values["at"] = force.at if what.types["at"].words.startswith("two") else force.at[0]

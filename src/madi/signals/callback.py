@@ -11,24 +11,27 @@ import numpy as np
 from madi.errors import TraceError
 
 POINTER = ctypes.POINTER(ctypes.c_double)
-PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, POINTER, POINTER, POINTER)
+PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, *[POINTER] * 4)
 
 
 class Callback:
-    """A Python function f(t, q, v) behind a C function void(double, double*, double*, double*).
+    """A Python function f(t, q, v) behind a C function void(double t, double *q, *v, *measures, *out). The measures of force
+    elements follow v (signals/law.py).
 
     An exception cannot pass through compiled code: it is kept in `error`, and the signals become NaN, which stops the run.
     """
 
-    def __init__(self, name: str, function: Callable[..., Any], nq: int, nv: int, count: int):
-        self.name = name
+    def __init__(self, name: str, function: Callable[..., Any], nq: int, nv: int, measures: int, count: int):
+        self.name, self.function, self.count = name, function, count
         self.error: BaseException | None = None
 
-        def entry(t: float, q: Any, v: Any, out: Any) -> None:
+        def entry(t: float, q: Any, v: Any, measured: Any, out: Any) -> None:
             values = np.ctypeslib.as_array(out, (count,))
             try:
-                state = (np.ctypeslib.as_array(q, (nq,)).copy(), np.ctypeslib.as_array(v, (nv,)).copy())
-                values[:] = function(t, *state)
+                seen = [np.ctypeslib.as_array(v, (nv,))]
+                if measures:
+                    seen.append(np.ctypeslib.as_array(measured, (measures,)))
+                values[:] = function(t, np.ctypeslib.as_array(q, (nq,)).copy(), np.concatenate(seen))
             except BaseException as error:
                 self.error = error
                 values[:] = np.nan
@@ -37,8 +40,10 @@ class Callback:
         self.address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
 
 
-def call_address(address: int, t: float, q: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
-    """Call the C function at `address` with three arrays of float64."""
+def call_address(
+    address: int, t: float, q: np.ndarray, v: np.ndarray, measure: np.ndarray, out: np.ndarray, at: int
+) -> None:
+    """Call the C function at `address` with arrays of float64; it writes from out[at] on."""
     if any(array.dtype == object for array in (q, v, out)):
         raise TraceError("a function that stays in Python cannot be traced")
-    PROTOTYPE(int(address))(float(t), *(array.ctypes.data_as(POINTER) for array in (q, v, out)))
+    PROTOTYPE(int(address))(float(t), *(array.ctypes.data_as(POINTER) for array in (q, v, measure, out[at:])))

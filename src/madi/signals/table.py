@@ -35,10 +35,10 @@ class Table:
         return where(t < float(self.x[0]), float(self.coefficients[-1, 0]), value)
 
 
-def table(points: Any, smooth: bool = True) -> Table:
-    """A function through points (x, y), x increasing. `smooth`: cubics that are level at both ends and never leave the range
-    of their neighbours (where points are level, so is the curve); else straight lines. Constant before the first and
-    after the last point.
+def table(points: Any, between: str = "cubic") -> Table:
+    """A function through points (x, y), x increasing. `between` them: "cubic", cubics that are level at both ends and never
+    leave the range of their neighbours (where points are level, so is the curve), as drives need them; or "linear".
+    Constant before the first and after the last point.
 
     >>> import madi
     >>> lift = madi.table([(0, 0), (1, 0.2), (2, 0.2), (3, 0)])
@@ -52,7 +52,9 @@ def table(points: Any, smooth: bool = True) -> Table:
     if np.any(np.diff(x) <= 0):
         k = int(np.argmax(np.diff(x) <= 0))
         raise InputError(f"table: x must increase; {x[k]:g} is followed by {x[k + 1]:g}")
-    if not smooth:
+    if between not in ("linear", "cubic"):
+        raise InputError(f"table: between={between!r}: choose 'linear' or 'cubic'")
+    if between == "linear":
         return Table(x, np.stack([np.diff(y) / np.diff(x), y[:-1]]), float(y[-1]))
     h, chord = np.diff(x), np.diff(y) / np.diff(x)
     slope = np.zeros(len(x))  # of a monotone cubic (Fritsch and Butland, 1984): weighted harmonic means of the chords

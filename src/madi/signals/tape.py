@@ -10,8 +10,8 @@ from madi import kernel as k
 from madi.kernel import kernel
 
 _NAMES = (
-    "const time q v output add sub mul div neg sqrt sin cos tan asin acos atan atan2 exp log pow sinh cosh tanh asinh "
-    "acosh atanh fabs floor ceil lt le eq ne not and or if_else_zero fmin fmax sign copysign fmod inv"
+    "const time q v measure output add sub mul div neg sqrt sin cos tan asin acos atan atan2 exp log pow sinh cosh tanh "
+    "asinh acosh atanh fabs floor ceil lt le eq ne not and or if_else_zero fmin fmax sign copysign fmod inv"
 )
 NAMES = _NAMES.split()
 OPS: dict[str, int] = {name: code for code, name in enumerate(NAMES)}
@@ -21,6 +21,7 @@ OPS: dict[str, int] = {name: code for code, name in enumerate(NAMES)}
     TIME,
     COORDINATE,
     SPEED,
+    MEASURE,
     OUTPUT,
     ADD,
     SUB,
@@ -169,6 +170,8 @@ def run_tape(model, work, t, q, v, first, last):
             r[n] = q[a]
         elif op == SPEED:
             r[n] = v[a]
+        elif op == MEASURE:
+            r[n] = work.measure[a]
         elif op == OUTPUT:
             work.signal[b] = r[a]
         elif op <= DIV or op in (POW, ATAN2, FMIN, FMAX) or (op >= COPYSIGN and op < INV):
@@ -179,11 +182,11 @@ def run_tape(model, work, t, q, v, first, last):
             r[n] = function(op, r[a])
 
 
-def call_user(function, t, q, v, out, at):
+def call_user(function, t, q, v, measure, out, at):
     """Call a user's function that stays in Python, by its C address; it writes from out[at] on."""
     from madi.signals.callback import call_address
 
-    call_address(function, t, q, v, out[at:])
+    call_address(function, t, q, v, measure, out, at)
 
 
 @kernel
@@ -194,7 +197,7 @@ def drive_signals(model, work, t, q, v):
 
 @kernel
 def force_signals(model, work, t, q, v):
-    """The rest of the tape, then the functions that stay in Python."""
+    """The rest of the tape, then the functions that stay in Python; work.measure is known (forces/dispatch.py)."""
     run_tape(model, work, t, q, v, model.nd, model.nt)
     for c in range(model.nc):
-        call_user(model.callback[c, 0], t, q, v, work.signal, model.callback[c, 1])
+        call_user(model.callback[c, 0], t, q, v, work.measure, work.signal, model.callback[c, 1])

@@ -11,7 +11,8 @@ import numpy as np
 
 from madi.errors import Finding, InputError, TraceError
 from madi.signals.callback import Callback
-from madi.signals.proof import Isolated, Untraceable, call, proven_trace, stays_in_python
+from madi.signals.law import of_state
+from madi.signals.proof import Isolated, Untraceable, call, in_python, proven_trace, stays_in_python
 from madi.signals.state import named, places_of
 from madi.signals.tape import OPS
 
@@ -25,6 +26,7 @@ class Signals:
     findings: list[Finding] = field(default_factory=list)  # functions that cannot be used
     remarks: list[str] = field(default_factory=list)  # functions that stay in Python
     count: int = 0
+    speeds: int = 0  # of the model: what functions get as v goes on with the measures of force elements
 
     def reserve(self, n: int) -> int:
         """Room for n signals; the number of the first."""
@@ -45,7 +47,9 @@ class Signals:
         start = len(self.ops)
         source = {0: "time", 1: "q", 2: "v"}
         for op, a, b, value in instructions(function):
-            if op == "input":
+            if op == "input" and a == 2 and b >= self.speeds:
+                self.ops.append((OPS["measure"], b - self.speeds, -1, 0.0))
+            elif op == "input":
                 self.ops.append((OPS[source[a]], b, -1, 0.0))
             elif op == "output":
                 self.ops.append((OPS["output"], start + a, first + int(value), 0.0))
@@ -98,21 +102,33 @@ def add_drive(signals: Signals, where: str, function: Callable[[Any], Any]) -> i
 
 def add_function(
     signals: Signals, where: str, value: Any, outputs: int, q0: np.ndarray, v0: np.ndarray,
-    names: tuple[list[str], list[str]] = ([], []),
+    names: tuple[list[str], list[str]] = ([], []), seen: np.ndarray | None = None, law: int | None = None,
 ) -> int:  # fmt: skip
     """Signals of a force: constants, a traced function, or a callback where the trace may not be the function (proof.py).
 
-    A callback is tried once, at the start, so that a mistake in it is told before any run. `names`: of q and v.
+    A callback is tried once, at the start, so that a mistake in it is told before any run. `names`: of q and v. `seen`: v0
+    and the measures of all force elements; `law`: where those of this one begin, if its function may use them (law.py).
     """
+    nv = len(v0)
+    if law is not None and seen is not None:
+        v0 = seen
     first = signals.reserve(outputs)
     if not callable(value):
         signals.constant(first, value)
         return first
     if hasattr(value, "bind"):  # from a file: it names coordinates
         try:
-            value = value.bind(*names)
+            value = value.bind(*names, law)
         except InputError as error:
             signals.findings.append(Finding(where, str(error), "Names are those of s.coordinates and s.speeds"))
+            return first
+    elif law is not None:
+        try:
+            python = stays_in_python(value)
+            value = of_state(value, nv, law)
+            value = in_python(value) if python else value
+        except InputError as error:
+            signals.findings.append(Finding(where, str(error), "Its arguments are told by their names"))
             return first
     count = arguments(value)
     if count < 0:
@@ -145,7 +161,7 @@ def add_function(
         def plain(t: float, q: np.ndarray, v: np.ndarray) -> Any:
             return call(value, count, t, named(q, places[0], "coordinate"), named(v, places[1], "speed"))
 
-        signals.callbacks.append((Callback(where, plain, len(q0), len(v0), outputs), first, outputs))
+        signals.callbacks.append((Callback(where, plain, len(q0), nv, len(v0) - nv, outputs), first, outputs))
     return first
 
 

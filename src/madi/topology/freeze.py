@@ -167,7 +167,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         given_q += [joint.q0 is not None] * kind.nq
         given_v += [joint.v0 is not None] * kind.nv
     _put_last(ints)
-    signals = Signals()
+    signals = Signals(speeds=len(speeds))
     columns = _columns(model, ints, coordinates, speeds, signals)
     ints |= modal.arrays(ints, columns)
     loops = closures(model, tree.cuts, number, frames, speeds, signals, joint_frame)
@@ -180,6 +180,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     sizes = {
         "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(frame_of) + 1, "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
+        "na": len(forces["measured"]),
         "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"), **modal.sizes(),
     }  # fmt: skip
     ops = np.array(signals.ops, dtype=float).reshape(-1, 4)
@@ -306,6 +307,8 @@ def _forces(
     table = np.full((len(model.forces), 6), -1, dtype=np.int64)
     table[:, 5] = 0
     parameters: list[float] = []
+    measured = [e for e, force in enumerate(model.forces) if FORCES[force.kind].law and callable(force.value)]
+    seen = np.concatenate([v0, np.zeros(2 * len(measured))])  # what functions get as v
     for e, force in enumerate(model.forces):
         kind = FORCES[force.kind]
         table[e, 0], table[e, 3] = kind.code, len(parameters)
@@ -317,9 +320,14 @@ def _forces(
                 table[e, 2] = number[body_name(force.b)]
         parameters += _parameters(force, table[e], frames, reals)
         if kind.signals:
-            where = f"force {force.name!r}"
-            table[e, 4] = add_function(signals, where, force.value, kind.signals, q0, v0, names)
-    return {name: table[:, k] for k, name in enumerate(columns)}, parameters
+            where, value = f"force {force.name!r}", 0.0 if force.value is None else force.value
+            law = len(v0) + 2 * measured.index(e) if e in measured else None
+            if law is not None:
+                a, b = (np.asarray(point, dtype=float) for point in force.at)
+                seen[law] = np.linalg.norm(b - a)
+            table[e, 4] = add_function(signals, where, value, kind.signals, q0, v0, names, seen, law)
+    found = {name: table[:, k] for k, name in enumerate(columns)}
+    return found | {"measured": np.array(measured, dtype=np.int64)}, parameters
 
 
 def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[str, np.ndarray]) -> list[float]:

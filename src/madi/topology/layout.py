@@ -32,6 +32,7 @@ HEADER = {
     "nl": "entries below the diagonal of their factor", "nx": "multiplications of their factorisation",
     "nn": "free columns, where there are loops", "nb": "blades: columns as seen by what they move",
     "ng": "numbers of modes: inertia integrals, shapes at points", "nz": "entries of modal mass blocks",
+    "na": "force elements whose law sees their line",
     "nh": "flexible bodies", "nw": "modes times functions of their shortening", "ny": "modes and those functions",
 }  # fmt: skip
 
@@ -81,6 +82,7 @@ INTS: list[tuple[Any, ...]] = [
     ("tape_a", "nt"),
     ("tape_b", "nt"),
     ("callback", "nc", 3),  # (address, first signal, count) of functions that stay in Python
+    ("measured", "na"),  # force elements whose length and rate functions see
     ("pair_a", "nk"),
     ("pair_b", "nk"),
     ("row_pair", "nr"),  # -1: a row between two columns
@@ -160,6 +162,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("frame_r", "nf", 3),
     ("force", "ne", 4),  # of every force element: value, potential energy, power delivered, power dissipated
     ("signal", "ns"),
+    ("measure", "2*na"),  # length and rate of each measured element
     ("tape", "nt"),
     ("joint_R", "3", 3),
     ("joint_p", "3"),
@@ -219,6 +222,7 @@ COUNTS = (
     "ne",
     "nt",
     "nc",
+    "na",
     "nd",
     "nk",
     "nr",

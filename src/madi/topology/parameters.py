@@ -160,7 +160,7 @@ FIELDS = {
     "Force": ("at",),
     "Constraint": ("at",),
 }
-COUNTS = ("places", "smooth")  # what kernels read as whole numbers or ask about
+COUNTS = ("places", "between")  # what kernels read as whole numbers or ask about
 
 
 def _locate(model: Model, name: str) -> Place:

@@ -19,7 +19,7 @@ from madi.spatial.rotation import as_rotation, frame_with_z, matrix_to_quaternio
 if TYPE_CHECKING:
     from madi.model.model import Model
 
-LINES = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic")
+LINES = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic", "two_point_force")
 Point = np.ndarray
 
 

@@ -1,0 +1,35 @@
+"""A spring and a damper on one coordinate of a joint by their measured curves: torque over angle (force over way, on a
+slide) and over its rate. The tables are those of forces/characteristic.py; as of joint_spring, positive values push back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from madi.forces.characteristic import PIECE, curve, pieces
+from madi.forces.kind import ForceKind
+from madi.forces.line import account
+from madi.kernel import kernel
+
+KIND = ForceKind(
+    "joint_characteristic", code=20, parameters=("rest", "spring ...", "damper ..."), value="torque", unit="N m"
+)
+
+
+@kernel
+def apply(model, work, e):
+    """Add to the generalised force of the column."""
+    c, s = model.force_a[e], model.force_at[e]
+    p, v = model.parameter, work.v[c]
+    spring, potential = curve(p, s + 1, work.q[model.column_q[c]] - p[s])
+    damper, _ = curve(p, s + 2 + PIECE * int(p[s + 1]), v)
+    f = -(spring + damper)
+    work.tau[c] = work.tau[c] + f
+    account(work, e, f, potential, f * v, damper * v)
+
+
+def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
+    """Where it is at rest, the two tables."""
+    given = force.parameters
+    tables = [number for name in ("spring", "damper") for number in pieces(given[name], given["between"])]
+    return [*points, float(given["rest"]), *tables]
