@@ -62,14 +62,14 @@ class Balance:
     """The equations of rest of one system: drives hold their joints, nothing moves."""
 
     def __init__(self, system: System, t: float):
-        if system.frozen.signals.callbacks:
-            names = ", ".join(callback.name for callback, _, _ in system.frozen.signals.callbacks)
-            raise InputError(f"statics needs functions that can be traced; {names} stays in Python")
         self.system, self.t = system, t
         model = system.layout.arrays
         self.held = np.asarray(model.drive) != -1
         layout = repack(system.layout, {}, {"drive": np.where(model.drive >= 0, -2, model.drive)})
-        found = _traced(layout.ints.tobytes(), layout.reals.tobytes())
+        if system.outside is None:
+            found = _traced(layout.ints.tobytes(), layout.reals.tobytes())
+        else:
+            found = jacobian_function(layout, None, system.outside)
         if found is None:
             raise InputError(f"model {system.name!r} is too large to trace; settle it by a damped simulation")
         self.blocks, self.trace = found

@@ -166,7 +166,8 @@ class Integration:
         """Times, coordinates and speeds of the outputs that were reached, without those at stops."""
         n = int(self.count[NEXT])
         wanted = self.wanted[:n]
-        Q, V = (part[: n * (len(part) // len(self.times))].reshape(n, -1)[wanted] for part in (self.Q, self.V))
+        widths = [len(part) // len(self.times) for part in (self.Q, self.V)]
+        Q, V = (part[: n * w].reshape(n, w)[wanted] for part, w in zip((self.Q, self.V), widths, strict=True))
         return self.times[:n][wanted], np.ascontiguousarray(Q).reshape(-1), np.ascontiguousarray(V).reshape(-1)
 
     def segments(self) -> list[tuple[int, float]]:
@@ -342,7 +343,8 @@ class Solver(Integration):
         if trace is not None and self.engine.name == "compiled" and not self.method.adaptive:
             from madi.export.stepper import structural_source
 
-            step = self.engine.source("step", lambda: structural_source(self.system.drawn, self.system.parameters))
+            system = self.system
+            step = self.engine.source("step", lambda: structural_source(system.drawn, system.parameters, system.outside))
             calls = (*nothing, *nothing, *step)
         else:
             parts = nothing if trace is None else self.engine.program("jacobian", trace)

@@ -14,6 +14,7 @@ from madi.dynamics import articulated, recursive
 from madi.dynamics.kinematics import positions, velocities
 from madi.engines.entries import ENTRIES, FORMULATIONS, take_motion
 from madi.errors import Finding, InputError, ModelError, RunError, TraceError, warn
+from madi.forces.line import line
 from madi.joints import KINDS
 from madi.model.check import check
 from madi.model.elements import body_name
@@ -312,8 +313,21 @@ class System:
             return JitEngine(self.layout, self.values)
         from madi.engines.compiled import CompiledEngine
 
-        names = [callback.name for callback, _, _ in self.frozen.signals.callbacks]
-        return CompiledEngine(self.drawn, names, self.parameters, self.values)
+        return CompiledEngine(self.drawn, self.outside, self.parameters, self.values)
+
+    @cached_property
+    def outside(self) -> Any:
+        """The functions that stay in Python (signals/outside.py); None: there are none."""
+        if not self.frozen.signals.callbacks:
+            return None
+        from madi.signals.outside import Outside
+
+        model, work = self.layout.arrays, self.engine("plain").work
+        positions(model, work, self.q0)
+        velocities(model, work, self.q0, self.v0)
+        lines = [line(model, work, model.force_a[e], model.force_b[e], model.force_at[e])[:2] for e in model.measured]
+        measures = np.array(lines, dtype=float).reshape(-1)
+        return Outside(self.frozen.signals.callbacks, self.q0, self.v0, measures)
 
     def formulation(self, name: str | None = None) -> str:
         """The formulation asked for, or the fastest for this size."""
@@ -374,11 +388,15 @@ class System:
         if not isinstance(t, int | float) or not np.isfinite(t):
             raise InputError(f"t={t!r}: give a finite number of seconds")
         out = self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
+        self._raise_from_functions()
+        return out
+
+    def _raise_from_functions(self) -> None:
+        """What a user's function raised could not pass through machine code: it goes on from here."""
         for callback, _, _ in self.frozen.signals.callbacks:
             if callback.error is not None:
                 error, callback.error = callback.error, None
                 raise RunError(f"the function of {callback.name} raised {type(error).__name__}: {error}") from error
-        return out
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, t: float = 0.0, *, formulation: str | None = None,
                          engine: str = "auto") -> np.ndarray:  # fmt: skip
@@ -413,11 +431,11 @@ class System:
 
     @cached_property
     def residual_blocks(self) -> tuple[Any, Any]:
-        """(where the entries of the system Jacobian are, its trace). Without a trace, where users' functions stay in Python
-        or the model is very large, all entries, by differences."""
+        """(where the entries of the system Jacobian are, its trace). Without a trace, where the model is very large, all
+        entries, by differences."""
         from madi.symbolic.jacobian import full_blocks, jacobian_function
 
-        found = None if self.frozen.signals.callbacks else jacobian_function(self.drawn, self.parameters)
+        found = jacobian_function(self.drawn, self.parameters, self.outside)
         return found or (full_blocks(self.nv, self.n_constraints), None)
 
     def residual(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
@@ -433,8 +451,8 @@ class System:
     def system_jacobian(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0) -> SystemJacobian:
         """Derivatives of the residual R = M a + Phi_q^T lam - P, and Phi_q; exact from the trace.
 
-        By q means along the speeds (see `derivatives`). `.exact` is False where users' functions stay in Python, or the
-        model is too large to trace: then by central differences.
+        By q means along the speeds (see `derivatives`). Of functions that stay in Python, the derivatives of their own
+        values are by central differences (P4's R_num); `.exact` is False where the model is too large to trace.
         """
         q, v, x = self._coordinates(q), self._vector(v, self.nv, "v").copy(), self._trial(a, lam)
         found = self._blocks(t, q, v, x)
@@ -447,8 +465,8 @@ class System:
         blocks, trace = self.residual_blocks
         values = np.zeros(sum(blocks.sizes))
         if trace is not None:
-            more = () if self.values is None else (self.values,)
-            values[:] = np.asarray(trace(t, q, v, x, *more)).reshape(-1)
+            values[:] = trace(t, q, v, x, self.values)
+            self._raise_from_functions()
         else:
             function, context = self.engine("plain").function("residual")
             scratch = np.zeros(2 * (self.nv + 2 * self.n_constraints))

@@ -27,6 +27,7 @@ def choose_engine(system: Any, name: str, formulation: str, span: float, step: f
     from madi.engines.compiler import is_trusted, seconds_for
     from madi.engines.jit import is_made
 
+    # (functions that stay in Python take longer than what C would save)
     if not is_trusted() or system.frozen.signals.callbacks or (system.frozen.rows and loops != "projection"):
         return "jit"
     entry = system.entry(formulation)

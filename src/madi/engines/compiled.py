@@ -14,8 +14,7 @@ from madi.engines.cache import cache_folder, is_whole, remove, source_hash, temp
 from madi.engines.compiler import FLAGS, compile_c, machine, require_compiler
 from madi.engines.entries import ENTRIES
 from madi.engines.jit import explain_wait, loop_function
-from madi.errors import EngineError
-from madi.topology.layout import Layout
+from madi.topology.layout import Layout, repack
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_void_p] * 5)
 
@@ -24,9 +23,18 @@ def library_path(layout: Layout, entry: str, request: tuple[float, ...] = (), pa
     """Where the machine code of an entry of a model is kept: keyed by the model, the sources, the compiler."""
     digest = hashlib.sha256()
     words = [entry, repr(request), parameters.key() if parameters else "", source_hash(), *FLAGS, machine()]
-    for part in (layout.ints.tobytes(), layout.reals.tobytes(), " ".join(words)):
+    for part in (without_addresses(layout).tobytes(), layout.reals.tobytes(), " ".join(words)):
         digest.update(part if isinstance(part, bytes) else part.encode())
     return cache_folder() / "compiled" / f"{entry}-{digest.hexdigest()[:24]}.so"
+
+
+def without_addresses(layout: Layout) -> np.ndarray:
+    """The model's integers less where this process keeps functions that stay in Python."""
+    if layout.header("nc") == 0:
+        return layout.ints
+    table = np.array(layout.arrays.callback)
+    table[:, 0] = 0
+    return repack(layout, {}, {"callback": table}).ints
 
 
 def _library(path: Path, name: str, source: Callable[[], str]) -> tuple[Any, Any]:
@@ -50,17 +58,13 @@ class CompiledEngine:
 
     name = "compiled"
 
-    def __init__(self, layout: Layout, callbacks: list[str] | None = None, parameters: Any = None, values: Any = None):
-        """`layout` as drawn; `parameters` that stay symbols, and the array that holds their values."""
+    def __init__(self, layout: Layout, outside: Any = None, parameters: Any = None, values: Any = None):
+        """`layout` as drawn; `outside`: the functions that stay in Python, which C calls by their addresses; `parameters`
+        that stay symbols, and the array that holds their values."""
         require_compiler()
-        if callbacks:
-            names = ", ".join(callbacks)
-            raise EngineError(
-                f"engine=\"compiled\" cannot trace the function of {names}: it stays in Python. Use madi's or NumPy's "
-                'functions and madi.where(...) in it, or engine="jit"'
-            )
-        self.layout, self.parameters = layout, parameters
-        self.context = np.array([0 if values is None else values.ctypes.data, 0], dtype=np.int64)
+        self.layout, self.outside, self.parameters = layout, outside, parameters
+        reach = 0 if outside is None else outside.addresses.ctypes.data
+        self.context = np.array([0 if values is None else values.ctypes.data, reach], dtype=np.int64)
         self.model_argument = layout.table
         self._loaded: dict[Any, Any] = {}
 
@@ -76,14 +80,16 @@ class CompiledEngine:
         return self._loaded[key][0]
 
     def _path(self, name: str, request: tuple[float, ...] = ()) -> Path:
+        if self.outside is not None and name in ("step", "jacobian"):  # its pattern depends on what the functions see
+            request = (*request, *(float(number) for entry in self.outside.entries for number in entry))
         return library_path(self.layout, name, request, self.parameters)
 
     def _source(self, entry: str, request: tuple[float, ...], size: int) -> str:
         from madi.symbolic.codegen import c_source
-        from madi.symbolic.trace import trace
+        from madi.symbolic.trace import traced_with_outside
 
-        traced = trace(self.layout, entry, request=request, size=size, parameters=self.parameters)
-        return c_source(traced)
+        traced, seen = traced_with_outside(self.layout, entry, request=request, size=size, parameters=self.parameters)
+        return c_source(traced, seen=seen, outside=self.outside)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
@@ -97,10 +103,10 @@ class CompiledEngine:
         return ctypes.cast(self.load(entry, request, size), ctypes.c_void_p).value or 0, self.context
 
     def program(self, name: str, trace: Any) -> tuple[int, np.ndarray]:
-        """A trace (a CasADi function of t, q, v, x), as `function` gives an entry."""
+        """A trace (symbolic/jacobian.py), as `function` gives an entry."""
         from madi.symbolic.codegen import c_source
 
-        return self.source(name, lambda: c_source(trace))
+        return self.source(name, lambda: c_source(trace.function, seen=trace.seen, outside=trace.outside))
 
     def source(self, name: str, make: Callable[[], str]) -> tuple[int, np.ndarray]:
         """The function `entry` of a C file made for this model, as `function` gives an entry."""

@@ -232,11 +232,16 @@ class JitEngine:
         return entry_function(entry).address, self.context
 
     def program(self, name: str, trace: Any) -> tuple[Any, np.ndarray]:
-        """A trace (a CasADi function of t, q, v, x), as `function` gives an entry: run as data (interpreter.py)."""
+        """A trace (symbolic/jacobian.py), as `function` gives an entry: run as data (interpreter.py)."""
         from madi.engines.interpreter import Program
+        from madi.engines.plain import CalledFromC
 
+        if trace.outside is not None:  # functions in Python take longer than all the rest
+            if name not in self._programs:
+                self._programs[name] = CalledFromC(trace, self.values)
+            return self._programs[name].address, self.context
         if name not in self._programs:
-            self._programs[name] = Program(trace)
+            self._programs[name] = Program(trace.function)
         own = self._own.__dict__.setdefault("programs", {})
         if name not in own:
             arrays = (*self._programs[name].arrays(), self.values)

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from madi.engines.entries import ENTRIES
+from madi.signals.callback import POINTER
 from madi.topology.layout import Layout, work_views
+
+
+class CalledFromC:
+    """A trace that needs Python (functions that stay there) behind the C signature of an entry."""
+
+    def __init__(self, trace: Any, values: np.ndarray | None):
+        nq, nv, nx = (trace.function.size1_in(k) for k in (1, 2, 3))
+        size, p = trace.function.size1_out(0), trace.function.size1_in(4)
+
+        def entry(t: float, q: Any, v: Any, x: Any, out: Any, context: Any) -> int:
+            found = np.ctypeslib.as_array(out, (size,))
+            try:
+                state = [np.ctypeslib.as_array(part, (n,)).copy() for part, n in ((q, nq), (v, nv), (x, nx))]
+                found[:] = trace(t, *state, values[:p] if values is not None and p else None)
+            except BaseException as error:
+                trace.outside.callbacks[0].error = error
+                found[:] = np.nan
+            return 0
+
+        self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[POINTER] * 4, ctypes.c_void_p)(entry)
+        self.address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
 
 
 class PlainEngine:
@@ -44,12 +67,12 @@ class PlainEngine:
         return call, np.zeros(2, dtype=np.int64)
 
     def program(self, name: str, trace: Any) -> tuple[Callable[..., int], np.ndarray]:
-        """A trace (a CasADi function of t, q, v, x), as `function` gives an entry."""
+        """A trace (symbolic/jacobian.py), as `function` gives an entry."""
 
         def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray, context: Any) -> int:
-            size = [trace.size1_in(k) for k in (1, 2, 3)]
-            more = () if self.values is None else (self.values,)
-            out[: trace.size1_out(0)] = np.asarray(trace(t, q[: size[0]], v[: size[1]], x[: size[2]], *more)).reshape(-1)
+            size = [trace.function.size1_in(k) for k in (1, 2, 3)]
+            values = trace(t, q[: size[0]], v[: size[1]], x[: size[2]], self.values)
+            out[: len(values)] = values
             return 0
 
         return call, np.zeros(2, dtype=np.int64)

@@ -9,6 +9,7 @@ code made for this model; what is left of the method is a few loops over vectors
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
@@ -40,10 +41,10 @@ from madi.integrate.structural import (
     WHEN_SLOW,
 )
 from madi.joints.dispatch import exponential
-from madi.symbolic.codegen import HEAD, c_piece, literal
-from madi.symbolic.jacobian import block_expressions
+from madi.symbolic.codegen import HEAD, OUTSIDE, c_piece, literal
+from madi.symbolic.jacobian import block_expressions, slopes
 from madi.symbolic.sym import Sym, column_of, symbols
-from madi.symbolic.trace import adjusted, expressions
+from madi.symbolic.trace import Seen, adjusted, expressions
 from madi.topology.layout import Layout, model_views
 from madi.topology.parameters import Parameters
 
@@ -51,31 +52,44 @@ from madi.topology.parameters import Parameters
 class Traced:
     """The traces of one model that steps are made of; `parameters` stay symbols."""
 
-    def __init__(self, layout: Layout, parameters: Parameters | None = None):
-        self.layout = layout
+    def __init__(self, layout: Layout, parameters: Parameters | None = None, outside: Any = None):
+        """`outside`: the functions that stay in Python."""
+        self.layout, self.outside = layout, outside
+        self.seen: ca.Function | None = None  # what they get
         p, self.reals = adjusted(layout, parameters)
         self.p = p[0] if p else ca.SX(0, 1)
         self.model = model_views(layout.ints, self.reals)
 
-    def function(self, name: str, inputs: list[ca.SX], out: ca.SX) -> ca.Function:
-        """A function of (t, q, v, x, p), common terms shared."""
-        return ca.Function(name, [*inputs, self.p], [ca.cse(out)])
+    def function(self, name: str, inputs: list[ca.SX], out: ca.SX, more: Sequence[ca.SX] = ()) -> ca.Function:
+        """A function of (t, q, v, x, p), and of what functions in Python give, common terms shared."""
+        return ca.Function(name, [*inputs, self.p, *more], [ca.cse(out)])
 
     def entry(self, entry: str) -> ca.Function:
         """An entry kernel."""
-        return self.function("entry", *expressions(self.layout, entry, reals=self.reals))
+        found: list[Seen] = []
+        inputs, out = expressions(self.layout, entry, reals=self.reals, outside=None if self.outside is None else found)
+        if found:
+            self.seen = ca.Function("seen", [*inputs, self.p], [found[0].s])
+        return self.function("entry", inputs, out, [seen.u for seen in found])
 
     def matrix(self) -> tuple[ca.Function, np.ndarray]:
         """The factored matrix of an implicit step, and its plan; x = (theta, qdd, lam, c_a, c_v, c_q)."""
-        inputs, out = expressions(self.layout, "residual", reals=self.reals)
-        blocks, values = block_expressions(self.layout, inputs, out)
+        found: list[Seen] = []
+        inputs, out = expressions(self.layout, "residual", reals=self.reals, outside=found)
+        more: list[ca.SX] = []
+        if found:
+            d, by_s = slopes(self.outside, found[0])
+            blocks, values = block_expressions(self.layout, inputs, out, found[0], by_s)
+            more = [ca.vertcat(found[0].u, d)]
+        else:
+            blocks, values = block_expressions(self.layout, inputs, out)
         plan = make_plan(blocks, self.layout.arrays)
         c, cs = symbols("c", 3)
         F = np.zeros(factor_length(plan), dtype=object)
         assemble(self.model, plan, [Sym(values[k]) for k in range(values.numel())], cs[0], cs[1], cs[2], F, 1)
         factorise(plan, F)
         t, q, v, x = inputs
-        return self.function("matrix", [t, q, v, ca.vertcat(x, c)], column_of(F)), plan
+        return self.function("matrix", [t, q, v, ca.vertcat(x, c)], column_of(F), more), plan
 
     def solution(self, plan: np.ndarray) -> ca.Function:
         """The solution of the factored equations; x = (factor, right-hand side)."""
@@ -230,7 +244,12 @@ def structural_pieces(traced: Traced) -> tuple[str, dict[str, int]]:
     pieces: dict[str, Any] = {
         "residual": traced.entry("residual"), "matrix": matrix, "solution": traced.solution(plan), "move": traced.move(),
     }  # fmt: skip
-    text = [c_piece(function, name) for name, function in pieces.items()]
+    calling = ("residual", "matrix")  # what functions that stay in Python have a part in
+    text = [
+        c_piece(function, name, seen=traced.seen, outside=traced.outside)
+        if traced.seen is not None and name in calling else c_piece(function, name)
+        for name, function in pieces.items()
+    ]  # fmt: skip
     return "\n".join([*text, STRUCTURAL.format(**names)]), sizes
 
 
@@ -239,7 +258,10 @@ def define(sizes: dict[str, Any]) -> str:
     return "".join(f"#define {name} {value}\n" for name, value in sizes.items())
 
 
-def structural_source(layout: Layout, parameters: Parameters | None = None) -> str:
+def structural_source(layout: Layout, parameters: Parameters | None = None, outside: Any = None) -> str:
     """The C file of a step for the compiled engine."""
-    text, sizes = structural_pieces(Traced(layout, parameters))
-    return f"{HEAD}{define(sizes)}\n{text}\n{ENTRY}"
+    text, sizes = structural_pieces(Traced(layout, parameters, outside))
+    if outside is None:
+        return f"{HEAD}{define(sizes)}\n{text}\n{ENTRY}"
+    entry = ENTRY.replace("{\n", "{\n  functions = (const int64_t *)(intptr_t)context[1];\n", 1)
+    return f"{HEAD}{OUTSIDE}{define(sizes)}\n{text}\n{entry}"

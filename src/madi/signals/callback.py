@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,12 @@ class Callback:
     An exception cannot pass through compiled code: it is kept in `error`, and the signals become NaN, which stops the run.
     """
 
-    def __init__(self, name: str, function: Callable[..., Any], nq: int, nv: int, measures: int, count: int):
-        self.name, self.function, self.count = name, function, count
+    def __init__(
+        self, name: str, function: Callable[..., Any], nq: int, nv: int, measures: int, count: int,
+        of: Sequence[int] | None = None,
+    ):  # fmt: skip
+        """`of`: which numbers of (q, v, measures) it depends on, where that is known."""
+        self.name, self.function, self.measures, self.of = name, function, measures, of
         self.error: BaseException | None = None
 
         def entry(t: float, q: Any, v: Any, measured: Any, out: Any) -> None:
@@ -45,5 +49,11 @@ def call_address(
 ) -> None:
     """Call the C function at `address` with arrays of float64; it writes from out[at] on."""
     if any(array.dtype == object for array in (q, v, out)):
-        raise TraceError("a function that stays in Python cannot be traced")
+        from madi.signals.outside import recorder
+
+        recording = recorder()
+        if recording is None:
+            raise TraceError("a function that stays in Python cannot be traced")
+        recording.call(q, v, measure, out, at)
+        return
     PROTOTYPE(int(address))(float(t), *(array.ctypes.data_as(POINTER) for array in (q, v, measure, out[at:])))

@@ -21,9 +21,6 @@ IN_ORDER = {0: (), 1: ("t",), 2: ("length", "rate"), 3: ("length", "rate", "t")}
 
 def wanted(function: Callable[..., Any]) -> tuple[str, ...]:
     """What the arguments of a law are: by their names, or by their order (t; length, rate; length, rate, t)."""
-    told: tuple[str, ...] | None = getattr(function, "of", None)
-    if told is not None:
-        return told
     inner = getattr(function, "function", function)  # madi.in_python
     try:
         parameters = inspect.signature(inner).parameters.values()

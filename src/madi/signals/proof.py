@@ -38,23 +38,25 @@ class _Math:
         return getattr(kernel, name) if name in kernel.UNARY or name in ("atan2", "copysign") else getattr(math, name)
 
 
-def in_python(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_python(function: Callable[..., Any], of: Sequence[str] | None = None) -> Callable[..., Any]:
     """Mark a function of time and state that is never traced: a controller with memory, a call to another program.
+
+    `of`: names of the coordinates and speeds it depends on; where they are not told, implicit methods find out by trying.
 
     It is called at every evaluation (several in a step, again in rejected ones, and once more where results are recorded),
     and without the warning that functions get which turn out not to be traceable.
     """
-    if isinstance(function, _InPython):
+    if isinstance(function, _InPython) and of is None:
         return function
-    return _InPython(function)
+    return _InPython(getattr(function, "function", function), None if of is None else tuple(of))
 
 
 class _InPython:
     """A function that stays in Python by its owner's word."""
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., Any], of: tuple[str, ...] | None = None):
         functools.update_wrapper(self, function)
-        self.function = function
+        self.function, self.of = function, of
 
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)

@@ -124,9 +124,9 @@ def add_function(
             return first
     elif law is not None:
         try:
-            python = stays_in_python(value)
+            python, told = stays_in_python(value), getattr(value, "of", None)
             value = of_state(value, nv, law)
-            value = in_python(value) if python else value
+            value = in_python(value, told) if python else value
         except InputError as error:
             signals.findings.append(Finding(where, str(error), "Its arguments are told by their names"))
             return first
@@ -157,12 +157,31 @@ def add_function(
         if not stays_in_python(value):
             signals.remarks.append(STAYS.format(where=where, why=why))
         places = places_of(names[0]), places_of(names[1])
+        try:
+            of = _told(value, places, len(q0), nv, law)
+        except InputError as error:
+            signals.findings.append(Finding(where, str(error), "Names are those of s.coordinates and s.speeds"))
+            return first
 
         def plain(t: float, q: np.ndarray, v: np.ndarray) -> Any:
             return call(value, count, t, named(q, places[0], "coordinate"), named(v, places[1], "speed"))
 
-        signals.callbacks.append((Callback(where, plain, len(q0), nv, len(v0) - nv, outputs), first, outputs))
+        signals.callbacks.append((Callback(where, plain, len(q0), nv, len(v0) - nv, outputs, of), first, outputs))
     return first
+
+
+def _told(value: Any, places: Any, nq: int, nv: int, law: int | None) -> list[int] | None:
+    """What the user said a function depends on (madi.in_python(f, of=...)): numbers of (q, v, measures)."""
+    names = getattr(value, "of", None)
+    if names is None:
+        return None
+    found = [] if law is None else [nq + law, nq + law + 1]
+    for name in names:
+        known = [(at, place[name]) for at, place in zip((0, nq), places, strict=True) if name in place]
+        if not known:
+            raise InputError(f"of={list(names)!r}: there is no coordinate or speed {name!r}")
+        found += [at + int(k) for at, part in known for k in np.atleast_1d(part)]
+    return found
 
 
 def _tried(value: Any, count: int, q0: np.ndarray, v0: np.ndarray, names: Any) -> int:

@@ -13,7 +13,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from madi.symbolic.trace import adjusted, count_operations, expressions
+from madi.signals.outside import Outside
+from madi.symbolic.trace import Seen, adjusted, count_operations, expressions
 from madi.topology.layout import Layout
 from madi.topology.parameters import Parameters
 
@@ -50,13 +51,29 @@ def full_blocks(nv: int, nr: int) -> Blocks:
     return Blocks([*[square[0]] * 3, wide[1], wide[0], wide[0]], [*[square[1]] * 3, wide[0], wide[1], wide[1]])
 
 
-def block_expressions(layout: Layout, inputs: list[ca.SX], out: ca.SX) -> tuple[Blocks, ca.SX]:
-    """The blocks' places, and their values behind each other."""
+def slopes(outside: Outside, seen: Seen) -> tuple[ca.SX, ca.SX]:
+    """(the entries of du/ds as symbols behind each other, the matrix they are in)."""
+    d = ca.SX.sym("d", len(outside.entries))
+    matrix = ca.SX(outside.size, seen.s.shape[0])
+    for k, (row, column) in enumerate(outside.entries):
+        matrix[row, column] = d[k]
+    return d, matrix
+
+
+def block_expressions(
+    layout: Layout, inputs: list[ca.SX], out: ca.SX, seen: Seen | None = None, by_s: ca.SX | None = None
+) -> tuple[Blocks, ca.SX]:
+    """The blocks' places, and their values behind each other. `seen`, `by_s`: of functions that stay in Python, what they
+    get and the derivatives of their values by it."""
     nv, nr = layout.header("nv"), layout.header("nr")
     _, _, v, x = inputs
     R, rate = out[:nv], out[nv + nr :]
     theta, qdd, lam = x[:nv], x[nv : 2 * nv], x[2 * nv :]
     parts = [ca.jacobian(R, qdd), ca.jacobian(R, v), ca.jacobian(R, theta), ca.jacobian(R, lam)]
+    if seen is not None and by_s is not None:
+        through = ca.jacobian(R, seen.u) @ by_s
+        parts[1] = parts[1] + through @ ca.jacobian(seen.s, v)
+        parts[2] = parts[2] + through @ ca.jacobian(seen.s, theta)
     parts = [ca.sparsify(part) for part in [*parts, ca.jacobian(rate, v), ca.jacobian(rate, theta)]]
     places = [part.sparsity().get_triplet() for part in parts]
     blocks = Blocks(
@@ -66,15 +83,48 @@ def block_expressions(layout: Layout, inputs: list[ca.SX], out: ca.SX) -> tuple[
     return blocks, ca.vertcat(*values) if values else ca.SX(0, 1)
 
 
-def jacobian_function(layout: Layout, parameters: Parameters | None = None) -> tuple[Blocks, ca.Function] | None:
-    """The blocks and a function of (t, q, v, x), with `parameters` of (t, q, v, x, p), of their values; None where the model
-    is too large to trace."""
+@dataclass(frozen=True)
+class Jacobian:
+    """The blocks' values as a function: of (t, q, v, x), with parameters of (t, q, v, x, p); or where functions stay in
+    Python of (t, q, v, x, p, w), w = (u, du/ds), which `outside` gives at s = seen(t, q, v, x, p)."""
+
+    function: ca.Function
+    seen: ca.Function | None = None
+    outside: Outside | None = None
+
+    def __call__(self, t: float, q: Any, v: Any, x: Any, p: Any = None) -> np.ndarray:
+        """The values, in Python."""
+        more = () if p is None else (p,)
+        if self.seen is not None and self.outside is not None:
+            more = more or (np.zeros(0),)
+            s = np.asarray(self.seen(t, q, v, x, *more)).reshape(-1)
+            more = (*more, self.outside.both(t, s))
+        return np.asarray(self.function(t, q, v, x, *more)).reshape(-1)
+
+    def n_instructions(self) -> int:
+        """Of the trace."""
+        return int(self.function.n_instructions())
+
+
+def jacobian_function(
+    layout: Layout, parameters: Parameters | None = None, outside: Outside | None = None
+) -> tuple[Blocks, Jacobian] | None:
+    """The blocks and their values; None where the model is too large to trace."""
     if layout.header("nv") > 200:
         return None
     p, reals = adjusted(layout, parameters)
-    inputs, out = expressions(layout, "residual", reals=reals)
-    size = sum(count_operations(ca.Function("residual", [*inputs, *p], [out])).values())
+    found: list[Seen] = []
+    inputs, out = expressions(layout, "residual", reals=reals, outside=found)
+    u = [seen.u for seen in found]
+    size = sum(count_operations(ca.Function("residual", [*inputs, *p, *u], [out])).values())
     if size * layout.header("nv") > LARGEST:
         return None
-    blocks, values = block_expressions(layout, inputs, out)
-    return blocks, ca.Function("jacobian", [*inputs, *p], [ca.cse(values)])
+    if not found:
+        blocks, values = block_expressions(layout, inputs, out)
+        return blocks, Jacobian(ca.Function("jacobian", [*inputs, *p], [ca.cse(values)]))
+    assert outside is not None
+    d, by_s = slopes(outside, found[0])
+    blocks, values = block_expressions(layout, inputs, out, found[0], by_s)
+    p = p or [ca.SX(0, 1)]
+    function = ca.Function("jacobian", [*inputs, *p, ca.vertcat(u[0], d)], [ca.cse(values)])
+    return blocks, Jacobian(function, ca.Function("seen", [*inputs, *p], [found[0].s]), outside)

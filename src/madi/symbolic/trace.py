@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -15,6 +16,7 @@ import numpy as np
 
 from madi.engines.entries import ENTRIES
 from madi.joints.dispatch import quaternion_at
+from madi.signals.outside import Recorder
 from madi.spatial.rotation import quaternion_product
 from madi.symbolic.ssa import ARITHMETIC, Instruction, instructions
 from madi.symbolic.sym import column_of, symbols
@@ -22,10 +24,21 @@ from madi.topology.layout import Layout, model_views, work_views
 from madi.topology.parameters import Parameters
 
 
+@dataclass
+class Seen:
+    """Of functions that stay in Python: their values as inputs u of a trace, and what they get, as expressions."""
+
+    u: ca.SX
+    s: ca.SX
+
+
 def expressions(
-    layout: Layout, entry: str, request: Sequence[float] = (), size: int = 0, reals: Any = None
-) -> tuple[list[ca.SX], ca.SX]:
+    layout: Layout, entry: str, request: Sequence[float] = (), size: int = 0, reals: Any = None,
+    outside: list[Seen] | None = None,
+) -> tuple[list[ca.SX], ca.SX]:  # fmt: skip
     """The inputs (t, q, v, x) and the output of an entry as expressions, before sharing.
+
+    `outside`: gets a Seen where functions that stay in Python are called; without it they cannot be traced.
 
     `request`: numbers that follow the symbols in x and are part of the trace (which joints' loads are wanted). `reals`: the
     model's numbers, some of them symbols.
@@ -36,7 +49,14 @@ def expressions(
     model = model_views(layout.ints, layout.reals.astype(object) if reals is None else reals)
     work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))
     out = np.zeros(size, dtype=object)
-    ENTRIES[entry].function(model, work, ts[0], qs, vs, np.concatenate([xs, np.array(request, dtype=object)]), out)
+    arguments = (model, work, ts[0], qs, vs, np.concatenate([xs, np.array(request, dtype=object)]), out)
+    if outside is None or layout.header("nc") == 0:
+        ENTRIES[entry].function(*arguments)
+    else:
+        with Recorder(layout.arrays.callback) as recorder:
+            ENTRIES[entry].function(*arguments)
+        if recorder.seen is not None:
+            outside.append(Seen(recorder.u, column_of(recorder.seen)))
     return [t, q, v, x], column_of(out)
 
 
@@ -45,9 +65,22 @@ def trace(
     parameters: Parameters | None = None,
 ) -> ca.Function:  # fmt: skip
     """The entry as a function of (t, q, v, x), with `parameters` of (t, q, v, x, p); common terms shared."""
+    return traced_with_outside(layout, entry, share, request, size, parameters)[0]
+
+
+def traced_with_outside(
+    layout: Layout, entry: str, share: bool = True, request: Sequence[float] = (), size: int = 0,
+    parameters: Parameters | None = None,
+) -> tuple[ca.Function, ca.Function | None]:  # fmt: skip
+    """The same, of (t, q, v, x, p, u) where functions stay in Python; then also s, what they get, of (t, q, v, x, p)."""
     p, reals = adjusted(layout, parameters)
-    inputs, out = expressions(layout, entry, request, size, reals)
-    return ca.Function("entry", [*inputs, *p], [ca.cse(out) if share else out])
+    outside: list[Seen] = []
+    inputs, out = expressions(layout, entry, request, size, reals, outside)
+    out = ca.cse(out) if share else out
+    if not outside:
+        return ca.Function("entry", [*inputs, *p], [out]), None
+    p = p or [ca.SX(0, 1)]
+    return ca.Function("entry", [*inputs, *p, outside[0].u], [out]), ca.Function("seen", [*inputs, *p], [outside[0].s])
 
 
 def adjusted(layout: Layout, parameters: Parameters | None) -> tuple[list[ca.SX], Any]:

@@ -1,0 +1,143 @@
+"""P4: R = R_sym + R_num. Functions that stay in Python in implicit methods and in generated C, against the same functions
+traced."""
+
+import numpy as np
+import pytest
+
+import madi
+from madi.engines.compiled import library_path
+from madi.papers import six_by_six
+
+
+def push(q, v):
+    return -3.0 * v[0] * np.abs(v[0]) - 5.0 * v["A"] + 20.0 * q["base"][4] * q["base"][3]
+
+
+def law(length, rate):
+    return 30.0 * (length - 0.5) ** 3 + 2.0 * rate
+
+
+def machine(python):
+    """A moving base with a four-bar and a driven flywheel on it, a force of the state and a law between two points."""
+    keep = madi.in_python if python else (lambda f: f)
+    m = madi.Model("machine")
+    base = m.body("base", 5.0, inertia=(0.5, 0.6, 0.7))
+    m.free("base", m.ground, base, v0=(1.0, 0.2, 0, 0.3, 0.1, 0.5))
+    places = {"a": ((0, 0, 0), (0, 0, 0.5)), "b": ((0, 0, 0.5), (1, 0, 0.7)), "c": ((1, 0, 0), (1, 0, 0.7))}
+    for name, ends in places.items():
+        m.body(name, 1.0, inertia=(0.05, 0.05, 0.05), position=np.mean(ends, axis=0))
+    y = (0, 1, 0)
+    m.revolute("A", base, "a", at=(0, 0, 0), axis=y, v0=1.0)
+    m.revolute("B", "a", "b", at=(0, 0, 0.5), axis=y)
+    m.revolute("C", "b", "c", at=(1, 0, 0.7), axis=y)
+    m.revolute("D", base, "c", at=(1, 0, 0), axis=y)
+    wheel = m.body("wheel", 1.0, inertia=(0.1, 0.2, 0.1), position=(0.5, 0, 0))
+    m.revolute("W", base, wheel, at=(0.5, 0, 0), axis=y)
+    m.drive("W", lambda t: 3.0 * t + madi.sin(t))
+    m.force("push", "c", keep(lambda t, q, v: (push(q, v), 0.1 * v["W"] + t, 0.0)), at=(1, 0, 0.7))
+    m.two_point_force("ram", "base", "b", ((0.2, 0.1, 0), (0.5, 0, 0.6)), keep(law))
+    return m
+
+
+def states(s, count=4):
+    rng = np.random.default_rng(3)
+    for _ in range(count):
+        q = s.q0 + 0.05 * rng.normal(size=s.nq)
+        q[3:7] /= np.linalg.norm(q[3:7])
+        yield q, rng.normal(size=s.nv), rng.normal(size=s.nv), rng.normal(size=s.n_constraints), rng.uniform(0, 3)
+
+
+def test_the_jacobian_is_that_of_the_traced_functions():
+    traced, python = machine(False).build(), machine(True).build()
+    assert python.residual_blocks[1].outside is not None
+    for q, v, a, lam, t in states(traced):
+        wanted, found = (s.system_jacobian(q, v, a, lam, t) for s in (traced, python))
+        for x, y in zip(wanted[:4], found[:4], strict=True):
+            np.testing.assert_allclose(y, x, atol=2e-7 * np.max(np.abs(x)))
+
+
+def test_what_a_function_depends_on_is_found_or_told():
+    s = machine(True).build()
+    places = [*s.coordinates, *s.speeds, "length", "rate"]
+    first, second = ([places[j] for j in columns] for columns in s.outside.columns)
+    names = s.coordinates[s.q_slice("base")]
+    assert first == [names[3], names[4], "base.vx", "A", "W"]
+    assert second == ["length", "rate"]
+    m = machine(True)
+    m["push"].value = madi.in_python(lambda t, q, v: (0.0, -v["A"], 0.0), of=["A"])
+    s = m.build()
+    assert [places[j] for j in s.outside.columns[0]] == ["A", "A"]  # the coordinate, and the speed
+    m["push"].value = madi.in_python(lambda t, q, v: (0.0, -v["A"], 0.0), of=["X"])
+    with pytest.raises(madi.ModelError, match="there is no coordinate or speed 'X'"):
+        m.build()
+
+
+@pytest.mark.parametrize("engine", ["jit", "compiled"])
+@pytest.mark.parametrize("options", [{"method": "newmark", "step": 5e-3}, {"method": "radau", "rtol": 1e-7},
+                                     {"method": "generalized-alpha", "step": 5e-3, "iterations": 2, "jacobian": "once"},
+                                     {"method": "rk4", "step": 5e-3}, {"method": "dopri", "rtol": 1e-8}])  # fmt: skip
+def test_runs_and_generated_code_with_functions_in_python(engine, options):
+    """The same motion and the same work as with the functions traced."""
+    times = np.linspace(0, 0.5, 6)
+    wanted, found = (
+        madi.simulate(machine(python), 0.5, engine=engine, times=times, reactions=["D"], **options)
+        for python in (False, True)
+    )
+    for name in ("q", "v", "reaction_force"):
+        a, b = wanted.data[name].values, found.data[name].values
+        np.testing.assert_allclose(b, a, atol=1e-6 * np.max(np.abs(a)))
+    assert found.statistics["evaluations"] <= 1.05 * wanted.statistics["evaluations"]
+    if "newton_iterations" in wanted.statistics:
+        assert found.statistics["jacobian"] == "exact"
+
+
+def test_one_python_force_on_p4_s_vehicle_costs_its_calls_and_no_more():
+    """P4's bar: at most 1.5 times the evaluations of the traced run, beside the calls of the function itself."""
+    calls = [0]
+
+    def drag(t, q, v):
+        calls[0] += 1
+        return -3.0 * v[0] * abs(v[0]), 0.0, 0.0
+
+    found = {}
+    for name, function in (("traced", lambda t, q, v: (-3.0 * v[0] * madi.fabs(v[0]), 0.0, 0.0)), ("python", drag)):
+        m = six_by_six.experiment()
+        m.force("drag", "chassis", function if name == "traced" else madi.in_python(function, of=["base"]))
+        calls[0] = 0
+        found[name] = madi.simulate(m, 1.0, method="newmark", step=0.01, engine="jit", times=[1.0]).statistics
+    python, traced = found["python"], found["traced"]
+    assert python["evaluations"] <= 1.5 * traced["evaluations"]
+    each = 1 + 2 * 13  # of a Jacobian: the value, and both ways for the seven coordinates and six speeds of the base
+    assert calls[0] <= python["evaluations"] + each * python["jacobians"] + 10
+
+
+def test_what_a_function_raises_is_told_from_generated_code_too():
+    m = machine(True)
+
+    def fails(t, q, v):
+        if t > 0.05:
+            raise ValueError("no more")
+        return 0.0, 0.0, 0.0
+
+    m["push"].value = madi.in_python(fails)
+    for engine in ("jit", "compiled"):
+        for options in ({"method": "newmark", "step": 1e-2}, {"method": "rk4", "step": 1e-2}):
+            with pytest.raises(madi.RunError, match="'push' raised ValueError: no more"):
+                madi.simulate(m, 0.2, engine=engine, **options)
+
+
+def test_code_is_kept_for_the_model_not_for_the_address_of_its_function():
+    layouts = [machine(True).build().layout for _ in range(2)]
+    assert len({layout.ints.tobytes() for layout in layouts}) == 2
+    assert len({library_path(layout, "residual") for layout in layouts}) == 1
+
+
+def test_statics_with_a_function_in_python():
+    """A mass on a spring of -k x in Python hangs at m g / k."""
+    m = madi.Model("scale")
+    m.body("pan", 2.0, inertia=(1, 1, 1))
+    m.prismatic("z", m.ground, "pan", at=(0, 0, 0), axis=(0, 0, 1))
+    m.joint_torque("spring", "z", madi.in_python(lambda t, q, v: -100.0 * q["z"]))
+    assert madi.statics(m).q[0] == pytest.approx(-2.0 * 9.81 / 100.0, rel=1e-9)
+    found = madi.linearize(m)
+    assert np.max(np.abs(found.eigenvalues.imag)) == pytest.approx(np.sqrt(50.0), rel=1e-7)
