@@ -49,7 +49,7 @@ def pendulum():
     return m
 
 
-@pytest.mark.parametrize("method", ["newmark", "generalized-alpha", "rk4", "newmark-explicit"])
+@pytest.mark.parametrize("method", ["newmark", "generalized-alpha", "rk4", "newmark-explicit", "newmark-explicit-full"])
 def test_exported_c_repeats_the_run(method, tmp_path):
     m = pendulum()
     files = madi.export_c(m, tmp_path, step=2e-3, method=method, duration=0.5)

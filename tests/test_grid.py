@@ -11,7 +11,19 @@ import pytest
 import madi
 from tests.test_corners import double_pendulum, far_four_bar
 
-METHODS = ["dopri", "abm", "rk4", "ab3", "newmark", "generalized-alpha", "radau", "ida", "cvode", "newmark-explicit"]
+METHODS = [
+    "dopri",
+    "abm",
+    "rk4",
+    "ab3",
+    "newmark",
+    "generalized-alpha",
+    "radau",
+    "ida",
+    "cvode",
+    "newmark-explicit",
+    "newmark-explicit-full",
+]
 LOOPS = [None, "projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte"]
 FORMULATIONS = [None, "recursive", "articulated", "velocity-transform", "cartesian"]
 FRAMES = ["base", "ground"]

@@ -20,7 +20,8 @@ from madi.spatial.rotation import as_rotation
 from madi.system import System
 
 ERROR, WARNING, REMARK = "error", "warning", "remark"
-STABLE = {"rk4": 2.78, "ab3": 0.54, "newmark-explicit": 2.0, "abm": 1.2}  # |h lambda| that explicit methods bear
+# |h lambda| that explicit methods bear
+STABLE = {"rk4": 2.78, "ab3": 0.54, "newmark-explicit": 2.0, "newmark-explicit-full": 1.0, "abm": 1.2}
 SINGULAR, NEAR = 1e-4, 1e-2  # smallest singular value of the constraints, against the largest
 STIFF = 300.0  # fastest rate over the slowest that a run shows: beyond, implicit methods win
 INERTIAS = {"g mm2": 1e9, "g cm2": 1e7, "kg mm2": 1e6, "kg cm2": 1e4, "g m2": 1e3}  # other units, and how many make a kg m2

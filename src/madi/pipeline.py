@@ -73,8 +73,8 @@ def simulate(
     `method`: "rk4", "ab3" (fixed `step`), "dopri", "abm" (adaptive: rtol, atol, max_step, first_step; "abm" with a step is
     of fixed step and order); implicit, for stiff models, "newmark" (`gamma`, `beta`) and "generalized-alpha"
     (`spectral_radius`, or `alpha` from 0 to 1/3 for HHT), fixed step, "radau" (adaptive, or fixed), "ida", "cvode"
-    (SUNDIALS); "newmark-explicit". Default: "rk4" if a step is given, else "dopri". `rtol` None: 1e-6; `atol` None: a
-    hundredth of rtol. An option that the method has no use for is refused.
+    (SUNDIALS); "newmark-explicit", "newmark-explicit-full". Default: "rk4" if a step is given, else "dopri". `rtol` None:
+    1e-6; `atol` None: a hundredth of rtol. An option that the method has no use for is refused.
     `iterations` of Newton in an implicit step: None until it converges, or so many (real time). `jacobian`: when its matrix
     is made, "iteration", "step", "slow" (when it converges slowly) or "once".
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
@@ -371,7 +371,7 @@ def implicit_options(
         if value is not None and name not in serves:
             raise InputError(f"{name}={value!r}: method={method.name!r} has no such option")
     if not serves:
-        return [0.0] * 10
+        return [*method.own, *[0.0] * (10 - len(method.own))]
     limits = {"gamma": (0.5, 1.0), "beta": (1e-6, 1.0), "spectral_radius": (0.0, 1.0), "alpha": (0.0, 1.0 / 3.0)}
     for name, (low, high) in limits.items():
         if given[name] is not None and not low <= number(given[name], name) <= high:

@@ -65,7 +65,8 @@ STEPS = {
     "ab3": (0.004, 0.002, 0.001),
     "abm": (0.005, 0.0025, 0.00125),
     "dopri": (0.025, 0.0125, 0.00625),
-    "newmark-explicit": (0.01, 0.005, 0.0025),
+    "newmark-explicit": (0.0025, 0.00125, 0.000625),
+    "newmark-explicit-full": (0.01, 0.005, 0.0025),
     "newmark": (0.02, 0.01, 0.005),
     "generalized-alpha": (0.02, 0.01, 0.005),
     "radau": (0.1, 0.05, 0.025),
@@ -107,7 +108,7 @@ def test_outputs_between_steps_and_unit_quaternions(name, reference):
     s, v0, _ = reference
     times = np.array([0.0, 0.0313, 0.5, 0.77777, 0.9999])
     accurate = 3e-6 if METHODS[name].order > 2 else 3e-5
-    options = tight(name, 1e-3, rtol=1e-9, atol=1e-9)
+    options = tight(name, 1e-3 if METHODS[name].order > 1 else 2e-5, rtol=1e-9, atol=1e-9)
     run = madi.simulate(s, 1.0, v0=v0, method=name, times=times, **options)
     for k, t in enumerate(times[1:], start=1):
         exact, _ = final(s, v0, T=t, method="dopri", rtol=1e-12, atol=1e-13)
@@ -182,3 +183,46 @@ def test_first_step_is_taken_as_given(reference):
     _, free_start = final(s, v0, method="dopri", rtol=1e-8)
     assert long_start.statistics["steps"] > free_start.statistics["steps"] + 5
     assert np.max(np.abs(slow - exact)) < 1e-5
+
+
+def oscillator(damping):
+    """x'' + 2 D x' + x = 0 with a unit mass on a slide."""
+    m = madi.Model("oscillator", gravity=(0, 0, 0))
+    m.body("bob", 1.0, inertia=(1, 1, 1))
+    m.prismatic("x", m.ground, "bob", at=(0, 0, 0), axis=(1, 0, 0))
+    m.joint_spring("s", "x", stiffness=1.0, damping=2.0 * damping)
+    return m.build()
+
+
+@pytest.mark.parametrize("name, part", [("newmark-explicit", 0.5), ("newmark-explicit-full", 1.0)])
+@pytest.mark.parametrize("damping", [0.0, 0.05, 0.5, 2.0])
+def test_explicit_newmark_is_stable_to_the_limit_it_states(name, part, damping):
+    """Just below h w0 = 2 (sqrt(1 + (2 p D)^2) - 2 p D) nothing grows, just above it does; and a step is the amplification
+    matrix of (x, h v, h^2 a) with the predictor v + p h a."""
+    s, limit = oscillator(damping), 2 * (np.sqrt(1 + (2 * part * damping) ** 2) - 2 * part * damping)
+    for h, grows in ((0.98 * limit, False), (1.02 * limit, True)):
+        run = madi.simulate(s, 120 * h, step=h, method=name, q0=[1.0], v0=[0.3], engine="jit")
+        size = np.abs(run["x"])
+        assert (np.max(size[80:]) > 1.5 * np.max(size[40:80])) == grows
+        place = np.array([1.0, 1.0, 0.5])
+        force = -h * h * place - 2 * damping * h * np.array([0.0, 1.0, part])
+        matrix = np.array([place, [0.0, 1.0, 0.5] + 0.5 * force, force])
+        state = np.array([1.0, 0.3 * h, -h * h * (1.0 + 2 * damping * 0.3)])
+        for k in range(5):
+            assert run["x"][k] == pytest.approx(state[0], rel=1e-9, abs=1e-12)
+            state = matrix @ state
+
+
+@pytest.mark.parametrize("name, damping, order", [
+    ("newmark-explicit", 0.0, 2), ("newmark-explicit", 0.2, 1), ("newmark-explicit-full", 0.0, 2),
+    ("newmark-explicit-full", 0.2, 2),
+])  # fmt: skip
+def test_order_of_explicit_newmark_with_and_without_damping(name, damping, order):
+    s, t = oscillator(damping), 3.0
+    w = np.sqrt(1 - damping**2)
+    exact = np.exp(-damping * t) * (np.cos(w * t) + damping / w * np.sin(w * t))
+    errors = [
+        abs(madi.simulate(s, t, step=h, method=name, q0=[1.0], v0=[0.0], engine="jit")["x"][-1] - exact)
+        for h in (0.02, 0.01, 0.005)
+    ]
+    np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), order, atol=0.15)

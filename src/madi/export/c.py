@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from madi.model.model import Model
     from madi.system import System
 
-EXPLICIT = ("rk4", "newmark-explicit")
+EXPLICIT = ("rk4", "newmark-explicit", "newmark-explicit-full")
 METHODS = ("newmark", "generalized-alpha", *EXPLICIT)
 
 
@@ -89,7 +89,7 @@ static int32_t advance(double t, double *carry, double *factor, const double *op
   for (i = 0; i < NV; i++) {
     const double a = carry[NQ + NV + i];
     x[i] = h * carry[NQ + i] + 0.5 * h * h * a;
-    v[i] = carry[NQ + i] + h * a;
+    v[i] = carry[NQ + i] + PREDICTOR * h * a;
     zero[i] = 0.0;
   }
   move(t, carry, v, x, p, q1);
@@ -314,7 +314,7 @@ def _pieces(system: System, method: Method, wanted: Parameters | None) -> tuple[
     nq, nv, nr = system.nq, system.nv, system.n_constraints
     entry = system.entry()
     if method.name in EXPLICIT:
-        explicit = RK4 if method.name == "rk4" else NEWMARK_EXPLICIT
+        explicit = RK4 if method.name == "rk4" else NEWMARK_EXPLICIT.replace("PREDICTOR", literal(method.own[0]))
         parts = {"derivative": traced.derivative(entry),
                  "move": traced.move(retract if method.name == "rk4" else exponential)}  # fmt: skip
         text = "\n".join([*(c_piece(function, key) for key, function in parts.items()), explicit])

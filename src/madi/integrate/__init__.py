@@ -11,6 +11,7 @@ METHODS: dict[str, Method] = {
         abm.METHOD,
         dopri.METHOD,
         newmark_explicit.METHOD,
+        newmark_explicit.FULL,
         structural.NEWMARK,
         structural.GENERALIZED_ALPHA,
         radau.METHOD,

@@ -54,6 +54,7 @@ class Method:
     fixed_too: bool = False  # adaptive, but takes a fixed step when one is given
     outside: Callable[..., int] | None = None  # a solver that is not ours, in place of the loop
     implicit: bool = False  # solves with the system Jacobian (newton.py); its loop has the arguments of IMPLICIT
+    own: tuple[float, ...] = ()  # numbers of its own, from option[6] on
     limits: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # of entries of `count` that are places
 
 

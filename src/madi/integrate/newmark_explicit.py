@@ -1,9 +1,15 @@
-"""Explicit Newmark (beta = 0, gamma = 1/2): one evaluation a step, second order (P4's fastest method).
+"""Explicit Newmark (beta = 0, gamma = 1/2): one evaluation a step (P4's fastest method).
 
-    q1 = q moved by h v + h^2/2 a,    a1 = a(q1, v + h a),    v1 = v + h/2 (a + a1).
+    q1 = q moved by h v + h^2/2 a,    a1 = a(q1, w),    v1 = v + h/2 (a + a1).
 
-Forces that depend on speed see the predicted one; so a1 is kept for the next step and not evaluated again. With loops the
-end of the step is closed, which gives its acceleration too.
+Forces that depend on speed see a predicted one, w; so a1 is kept for the next step and not evaluated again. With loops the
+end of the step is closed, which gives its acceleration too. Two predictors, on x'' + 2 D w0 x' + w0^2 x = 0:
+
+    newmark-explicit        w = v + h/2 a: the usual one, central differences that see speeds half a step late. Of second
+                            order where neither forces nor inertia depend on speed, else of first;
+                            stable to h w0 = 2 (sqrt(1 + D^2) - D)
+    newmark-explicit-full   w = v + h a: always of second order; stable to h w0 = 2 (sqrt(1 + 4 D^2) - 2 D), which is
+                            half of the other where damping decides
 """
 
 from __future__ import annotations
@@ -30,6 +36,8 @@ from madi.joints.dispatch import chart_point, chart_rate, exponential
 from madi.kernel import as_model, call, view1
 from madi.loops.kkt import ASKED
 
+PREDICTOR = 6  # option[...]
+
 
 def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
     """See contract.py. state keeps q, v and (v, a)."""
@@ -55,7 +63,7 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         t, h = next_step(state, option, count[ACCEPTED])
         for c in range(nv):
             theta[c] = h * v[c] + 0.5 * h * h * a[c]
-            ahead[c] = v[c] + h * a[c]
+            ahead[c] = v[c] + option[PREDICTOR] * h * a[c]
             tau[c] = 0.0
         exponential(model, q, theta, q1)
         call(function, t + h, q1, ahead, tau, a1, context)
@@ -84,12 +92,17 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
     return DONE
 
 
-METHOD = Method(
-    "newmark-explicit",
-    loop,
-    order=2,
-    adaptive=False,
-    first=4,
-    state=lambda nq, nv: 4 + nq + 3 * nv,
-    buffer=lambda nq, nv: 4 * 2 * nv + 2 * nq + 2 * nv,
-)
+def _method(name, order, predictor):
+    return Method(
+        name,
+        loop,
+        order=order,
+        adaptive=False,
+        first=4,
+        state=lambda nq, nv: 4 + nq + 3 * nv,
+        buffer=lambda nq, nv: 4 * 2 * nv + 2 * nq + 2 * nv,
+        own=(predictor,),
+    )
+
+
+METHOD, FULL = _method("newmark-explicit", 1, 0.5), _method("newmark-explicit-full", 2, 1.0)

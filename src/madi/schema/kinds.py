@@ -310,10 +310,11 @@ CONSTRAINTS: dict[str, Entries] = {
 }  # fmt: skip
 GROUPS: dict[str, dict[str, Entries]] = {"bodies": BODIES, "joints": JOINTS, "constraints": CONSTRAINTS, "forces": FORCES}
 DRIVE = Function("any")
+METHOD_WORDS = "dopri, abm, rk4, ab3, newmark, generalized-alpha, radau, ida, cvode, newmark-explicit(-full)"
 RUN: Entries = {
     "duration": (Number("s"), "simulated time"), "step": (Number("s"), "of fixed-step methods"),
     "every": (Number("s"), "time between outputs"),
-    "method": (Text(), "dopri, abm, rk4, ab3, newmark, generalized-alpha, radau, ida, cvode, newmark-explicit"),
+    "method": (Text(), METHOD_WORDS),
     "loops": (Text(), "projection, pseudo-inverse, svd, qr, partition, augmented, baumgarte"),
     "engine": (Text(("auto", "plain", "jit", "compiled")), "what evaluates the equations"),
     "formulation": (Text(), "recursive, articulated, velocity-transform, cartesian"),
