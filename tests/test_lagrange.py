@@ -148,3 +148,77 @@ def test_point_mass_and_wrong_symbols():
     shape = flexible.clamped_free(1.0, 1)[0]
     with pytest.raises(madi.InputError, match="z"):
         Lagrange([q], [Link(sp.Matrix([x * q, x]), x, 1.0, 1.0, ((z, sp.Symbol("psi"), shape),))])
+
+
+@pytest.mark.parametrize("draw", [rigid_arm, lambda: turning_beam()[0], bending_arm])
+def test_the_reduced_coefficients_are_the_full_ones(draw):
+    """Each coefficient that is left out vanishes, each that is mirrored is the mirror; the coupling is the same vector."""
+    arm = draw()
+    n, reduced = len(arm.coordinates), arm.reduced
+    for i in range(n):
+        for j in range(n):
+            for k in range(j, n):
+                sign, base = reduced.uses.get((i, j, k), (1, (i, j, k)))
+                found = sign * reduced.derived.get(base, sp.Integer(0))
+                assert abs(sp.expand(found - arm.C[i][j, k]).subs({q: 0.3 for q in arm.coordinates})) < 1e-12
+    assert len(reduced.derived) + len(reduced.uses) < n * n * (n + 1) / 2 or n == 1
+    both = [sp.lambdify([*arm.coordinates, *arm.speeds], arm.coupling(arm.speeds, way))(*np.linspace(0.1, 0.9, 2 * n))
+            for way in (True, False)]  # fmt: skip
+    np.testing.assert_allclose(*both, rtol=1e-12, atol=1e-12)
+    parts = arm.coupling_parts(arm.speeds)
+    whole = sp.lambdify([*arm.coordinates, *arm.speeds], sum(parts.values(), sp.zeros(n, 1)))
+    np.testing.assert_allclose(whole(*np.linspace(0.1, 0.9, 2 * n)), both[0], rtol=1e-12, atol=1e-12)
+    assert arm.work(True) < arm.work(False)
+
+
+def test_p3_s_split_has_its_speeds():
+    beam, _ = turning_beam()
+    parts, v = beam.coupling_parts(beam.speeds), beam.speeds
+    assert parts["P"].free_symbols & set(v) == {v[0]}
+    assert parts["Q"].free_symbols & set(v) == set(v)
+    assert parts["R"] == sp.zeros(3, 1)  # M of one link depends on its modes in one place only, that of theta
+
+
+def test_link_data_stay_symbols():
+    """The rod: M = rho L^3 / 3 with both letters; a beam with an unknown shape has the letters of its moments."""
+    q, xi, psi, rho, length, stiff = sp.symbols("q xi psi rho L EI")
+    u = xi * psi
+    at = sp.Matrix([x * sp.cos(q) - u * sp.sin(q), x * sp.sin(q) + u * sp.cos(q)])
+    rod = Lagrange([q], [Link(at.subs(psi, 0), x, length, rho)])
+    assert sp.simplify(rod.M[0] - rho * length**3 / 3) == 0
+    known = Lagrange([q, xi], [Link(at, x, length, rho, ((xi, psi, x**2 / length**2),), stiff)])
+    assert sp.simplify(known.M[1, 1] - rho * length / 5) == 0
+    assert sp.simplify(known.K[1, 1] - 4 * stiff / length**3) == 0
+    unknown = Lagrange([q, xi], [Link(at, x, length, rho, ((xi, psi, None),), stiff, "a")])
+    assert unknown.M[0, 1] == sp.Symbol("I_a_11")
+    assert unknown.K[1, 1] == sp.Symbol("K_a_11")
+    with pytest.raises(madi.InputError, match="I_a_02, I_a_11, K_a_11, L, rho have no value"):
+        unknown.accelerations([0.1, 0.2], [0.3, 0.4])
+    values = {rho: 2.0, length: 3.0, stiff: 10.0}
+    numbers = known.with_values(values)
+    moments = {sp.Symbol("I_a_02"): 2.0 * 3.0 / 5, sp.Symbol("I_a_11"): 2.0 * 9.0 / 4, sp.Symbol("K_a_11"): 40.0 / 27}
+    again = unknown.with_values({**values, **moments})
+    state = [0.2, 0.1], [0.7, -0.3]
+    np.testing.assert_allclose(numbers.accelerations(*state), again.accelerations(*state), rtol=1e-12)
+    space = {}
+    exec(known.code(), space)
+    M, h = space["equations"](*map(np.array, state), [values[letter] for letter in known.letters])
+    np.testing.assert_allclose(np.linalg.solve(M, -h), numbers.accelerations(*state), rtol=1e-12)
+
+
+def test_p3_s_printed_coefficients_lack_the_slope_of_d():
+    """Of eqs. 61-66, 12 of 126 entries are wrong, and all are right if dD/dq is dropped; the printed ones make power out of
+    nothing (Mdot - 2 C is not skew), the derived ones do not."""
+    from madi.papers import ralf_print
+
+    assert list(ralf_print.agreement().values()) == [126, 114, 126]
+    wrong = {row["entry"]: (row["printed"], row["derived"]) for row in ralf_print.differences()}
+    assert wrong["C(2)35"] == ("-d61/2", "0")
+    assert wrong["C(3)25"] == ("-d61/2", "-d61")
+    assert wrong["C(5)23"] == ("d61/2", "0")
+    assert len(wrong) == 12
+    assert ralf_print.power("derived") == 0
+    assert ralf_print.power("printed") != 0
+    change = ralf_print.energies(0.2)
+    assert change["derived"] < 1e-9
+    assert change["printed"] > 1e-6

@@ -7,14 +7,22 @@ With J = dr/dq:
     M = sum ∫ J^T J rho A dx,    G = -sum ∫ J^T g rho A dx,    K_ij = ∫ E I psi_i'' psi_j'' dx,
     C_jk(i) = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2,      M qdd + C(qd, qd) + K q + G = T.
 
-Integrands are polynomials in x and psi_k: their integrals are numbers, found once. P3's structure of C is used to drop terms
-only where it was tested on the model at hand: symmetry C_jk(i) = C_kj(i) (always), non-coupling C_ij(i) = 0 for j <= i,
-reflective antisymmetry C_jk(i) = -C_ji(k) for j <= i, k.
+Integrands are polynomials in x and psi_k: their integrals are numbers, found once; or symbols, where a link's data are (a
+length, a density, a shape without function: its moments ∫ x^a psi^b rho A dx are then letters).
+
+P3's structure of C says which coefficients need not be derived, stored or evaluated. Its properties are identities,
+
+    C_jk(i) = C_kj(i),                            symmetry, always;
+    C_ij(i) = 1/2 dM_ii/dq_j,                     zero (non-coupling) where M_ii does not depend on q_j;
+    C_jk(i) = -C_ji(k) + dM_ik/dq_j,              mirrored (reflective) where M_ik does not depend on q_j,
+
+so each use is justified by a test of M on the model at hand, before anything of C is derived (`Reduced`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -28,20 +36,62 @@ from madi.errors import InputError
 from madi.flexible.modes import Shape
 
 POINTS = 80  # of the quadrature along a link
-TRIALS = 3  # random states at which a property is tested
-ZERO = 1e-9  # of the largest coefficient
 
 
 @dataclass(frozen=True)
 class Link:
-    """A line of mass. `position`: of the point at `x`; `modes`: (coordinate, symbol of the shape's value at x, shape)."""
+    """A line of mass. `position`: of the point at `x`; `modes`: (coordinate, symbol of the shape's value at x, shape).
+
+    `length`, `density`, `bending` may be symbols, and a shape an expression of x; a shape None stays unknown: its moments
+    are symbols called after the link, "I_NAME_210" for ∫ x² psi_1 rho A dx, "K_NAME_12" for ∫ E I psi_1'' psi_2'' dx.
+    """
 
     position: sp.Matrix
     x: sp.Symbol
-    length: float
-    density: float  # kg/m
-    modes: tuple[tuple[sp.Symbol, sp.Symbol, Shape], ...] = ()
-    bending: float = 0.0  # E I, N m²
+    length: Any
+    density: Any  # kg/m
+    modes: tuple[tuple[sp.Symbol, sp.Symbol, Shape | sp.Expr | None], ...] = ()
+    bending: Any = 0.0  # E I, N m²
+    name: str = ""
+
+    def moment(self, powers: Sequence[int]) -> sp.Expr:
+        """∫ x^a psi_1^b psi_2^c ... rho A dx."""
+        used = [(self.x, None)] * bool(powers[0]) + [m[1:] for m, power in zip(self.modes, powers[1:], strict=True) if power]
+        if any(shape is None for _, shape in used[bool(powers[0]) :]):
+            return sp.Symbol(f"I_{self.name}_{''.join(map(str, powers))}")
+        if isinstance(self.length, sp.Basic) or any(isinstance(shape, sp.Basic) for _, shape in used):
+            integrand = self.x ** powers[0]
+            for (_, _, shape), power in zip(self.modes, powers[1:], strict=True):
+                integrand *= sp.Integer(1) if not power else self._expression(shape) ** power
+            return self.density * sp.integrate(integrand, (self.x, 0, self.length))
+        points, weights = self._quadrature()
+        values = [points ** powers[0]]
+        for (_, _, shape), power in zip(self.modes, powers[1:], strict=True):
+            if power and callable(shape):
+                values.append(shape(points) ** power)
+        return self.density * sp.Float(float(weights @ np.prod(values, axis=0)))
+
+    def stiffness(self, a: int, b: int) -> sp.Expr:
+        """∫ E I psi_a'' psi_b'' dx."""
+        first, second = self.modes[a][2], self.modes[b][2]
+        if first is None or second is None:
+            return sp.Symbol(f"K_{self.name}_{a + 1}{b + 1}") if self.bending else sp.Integer(0)
+        if isinstance(self.length, sp.Basic) or isinstance(first, sp.Basic) or isinstance(second, sp.Basic):
+            curves = self._expression(first).diff(self.x, 2) * self._expression(second).diff(self.x, 2)
+            return self.bending * sp.integrate(curves, (self.x, 0, self.length))
+        points, weights = self._quadrature()
+        return self.bending * sp.Float(float(weights @ (first(points, 2) * second(points, 2))))
+
+    def _expression(self, shape: Any) -> sp.Expr:
+        if not isinstance(shape, sp.Basic):
+            raise InputError(
+                f"link {self.name!r}: its length or a shape is a symbol; give shapes as expressions of {self.x}, or None"
+            )
+        return shape
+
+    def _quadrature(self) -> tuple[np.ndarray, np.ndarray]:
+        points, weights = np.polynomial.legendre.leggauss(POINTS)
+        return 0.5 * float(self.length) * (points + 1), 0.5 * float(self.length) * weights
 
 
 @dataclass(frozen=True)
@@ -49,7 +99,24 @@ class Lump:
     """A point mass."""
 
     position: sp.Matrix
-    mass: float
+    mass: Any
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The coefficients of the velocity coupling that have to be derived, and how the others follow.
+
+    `derived`: C_jk(i) by (i, j, k), j <= k. `uses`: of each other that does not vanish, (+1 or -1, which derived one)."""
+
+    derived: dict[tuple[int, int, int], sp.Expr]
+    uses: dict[tuple[int, int, int], tuple[int, tuple[int, int, int]]]
+
+    def terms(self, i: int) -> list[tuple[int, tuple[int, int, int], int, int]]:
+        """Of row i: (factor, derived coefficient, j, k) of each term factor C qd_j qd_k, j <= k."""
+        found = [(key, (1, key)) for key in self.derived] + list(self.uses.items())
+        return [
+            (sign * (1 if j == k else 2), base, j, k) for (row, j, k), (sign, base) in sorted(found) if row == i
+        ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,6 +150,7 @@ class Lagrange:
     parts: Sequence[Link | Lump]
     gravity: Sequence[float] = ()
     elastic: Sequence[sp.Symbol] = field(default=())
+    data: Sequence[sp.Symbol] = ()  # symbols that positions may have beside: lengths, values of shapes at a link's end
 
     def __post_init__(self) -> None:
         self.coordinates = list(self.coordinates)
@@ -91,9 +159,11 @@ class Lagrange:
         for part in self.parts:
             extra = part.position.free_symbols - set(self.coordinates)
             extra -= {part.x, *(mode[1] for mode in part.modes)} if isinstance(part, Link) else set()
+            extra -= set(self.data)
             if extra:
                 names = ", ".join(sorted(map(str, extra)))
-                raise InputError(f"a position has symbols that are neither coordinates nor mode shapes: {names}")
+                told = "a position has symbols that are neither coordinates nor mode shapes"
+                raise InputError(f"{told}: {names}; those of the link's data are given as data=[...]")
         missing = [str(name) for name in modal if name not in self.coordinates]
         if missing:
             raise InputError(f"modal coordinates {', '.join(missing)} are not among the coordinates")
@@ -102,15 +172,8 @@ class Lagrange:
 
     def _along(self, link: Link, expression: sp.Expr) -> sp.Expr:
         """∫ expression rho A dx: a polynomial in x and the shapes, term by term."""
-        symbols = [link.x, *(mode[1] for mode in link.modes)]
-        total = sp.Integer(0)
-        points, weights = np.polynomial.legendre.leggauss(POINTS)
-        points, weights = 0.5 * link.length * (points + 1), 0.5 * link.length * weights
-        values = [points, *(mode[2](points) for mode in link.modes)]
-        for powers, coefficient in sp.Poly(sp.expand(expression), *symbols).terms():
-            term = np.prod([value**power for value, power in zip(values, powers, strict=True)], axis=0)
-            total += coefficient * sp.Float(link.density * float(weights @ term))
-        return total
+        terms = sp.Poly(sp.expand(expression), link.x, *(mode[1] for mode in link.modes)).terms()
+        return sp.Add(*(coefficient * link.moment(powers) for powers, coefficient in terms))
 
     def _sum(self, of: Any) -> sp.Expr:
         """of(J) over all mass."""
@@ -147,64 +210,108 @@ class Lagrange:
         """The stiffness matrix of the modes."""
         n = len(self.coordinates)
         found = sp.zeros(n, n)
-        points, weights = np.polynomial.legendre.leggauss(POINTS)
         for part in self.parts:
             if isinstance(part, Link):
-                x, w = 0.5 * part.length * (points + 1), 0.5 * part.length * weights
-                for a, b in product(part.modes, repeat=2):
-                    i, j = self.coordinates.index(a[0]), self.coordinates.index(b[0])
-                    value = part.bending * float(w @ (a[2](x, 2) * b[2](x, 2)))
-                    found[i, j] += sp.Float(value)
+                places = [self.coordinates.index(mode[0]) for mode in part.modes]
+                for a, b in product(range(len(places)), repeat=2):
+                    found[places[a], places[b]] += part.stiffness(a, b)
         return found
 
     # ---- velocity coupling --------------------------------------------------------------------------------------------
 
+    def _coefficient(self, i: int, j: int, k: int) -> sp.Expr:
+        """C_jk(i)."""
+        q, M = self.coordinates, self.M
+        return sp.expand((M[i, j].diff(q[k]) + M[i, k].diff(q[j]) - M[j, k].diff(q[i])) / 2)
+
     @cached_property
     def C(self) -> list[sp.Matrix]:
-        """C[i][j, k] = C_jk(i)."""
-        q, M, n = self.coordinates, self.M, len(self.coordinates)
-        D = [M.diff(name) for name in q]
-        return [
-            sp.Matrix(n, n, lambda j, k: sp.expand((D[k][i, j] + D[j][i, k] - D[i][j, k]) / 2)) for i in range(n)
-        ]  # fmt: skip
+        """C[i][j, k] = C_jk(i), all of them, whatever their structure."""
+        n = len(self.coordinates)
+        return [sp.Matrix(n, n, lambda j, k: self._coefficient(i, j, k)) for i in range(n)]
 
-    def coupling(self, speeds: Sequence[sp.Symbol]) -> sp.Matrix:
-        """The vector of C_jk(i) qd_j qd_k."""
-        v = sp.Matrix(list(speeds))
-        return sp.Matrix([(v.T * block * v)[0] for block in self.C])
+    @cached_property
+    def _varies(self) -> np.ndarray:
+        """[i, k, j]: whether M_ik, its terms collected, still has q_j in it."""
+        n, q = len(self.coordinates), self.coordinates
+        found = np.zeros((n, n, n), dtype=bool)
+        for i, k in product(range(n), repeat=2):
+            symbols = self.M[i, k].free_symbols
+            found[i, k] = [name in symbols for name in q]
+        return found
+
+    @cached_property
+    def reduced(self) -> Reduced:
+        """P3's reduced set: what vanishes is left out, of two that mirror each other one is derived."""
+        n, varies = len(self.coordinates), self._varies
+        derived: dict[tuple[int, int, int], sp.Expr] = {}
+        uses: dict[tuple[int, int, int], tuple[int, tuple[int, int, int]]] = {}
+        for i, j, k in product(range(n), repeat=3):
+            if j > k or not (varies[i, j, k] or varies[i, k, j] or varies[j, k, i]):
+                continue  # symmetric; or all three derivatives vanish
+            if (i == k and not varies[i, i, j]) or (i == j and not varies[i, i, k]):
+                continue  # non-coupling
+            # reflective, in both orders of the pair: C_jk(i) = -C_ji(k), C_kj(i) = -C_ki(j)
+            bases = [
+                (other, min(middle, i), max(middle, i))
+                for middle, other in ((j, k), (k, j)) if other < i and not varies[i, other, middle]
+            ]  # fmt: skip
+            if not bases:
+                derived[i, j, k] = self._coefficient(i, j, k)
+            elif bases[0] in derived or bases[0] in uses:  # else its mirror vanishes, and so does it
+                sign, root = uses.get(bases[0], (1, bases[0]))
+                uses[i, j, k] = (-sign, root)
+        return Reduced(derived, uses)
+
+    def coupling(self, speeds: Sequence[sp.Symbol], reduced: bool = True) -> sp.Matrix:
+        """The vector of C_jk(i) qd_j qd_k, from the reduced set (or from all coefficients)."""
+        if not reduced:
+            v = sp.Matrix(list(speeds))
+            return sp.Matrix([(v.T * block * v)[0] for block in self.C])
+        return self._coupling(speeds, self.reduced.derived)
+
+    def _coupling(self, v: Sequence[Any], values: Mapping[tuple[int, int, int], Any], kinds: Any = None) -> sp.Matrix:
+        """The same with `values` for the derived coefficients; `kinds(j, k)`: which terms."""
+        rows = []
+        for i in range(len(self.coordinates)):
+            terms = [t for t in self.reduced.terms(i) if kinds is None or kinds(t[2], t[3])]
+            rows.append(sp.Add(*(factor * values[base] * v[j] * v[k] for factor, base, j, k in terms)))
+        return sp.Matrix(rows)
+
+    def coupling_parts(self, speeds: Sequence[sp.Symbol]) -> dict[str, sp.Matrix]:
+        """P3's split (eqs. 28-32): P by two rigid speeds, Q by a rigid and an elastic one, R by two elastic ones. Their sum
+        is `coupling`: Q has both orders of its pair, for which the print lacks a factor 2."""
+        soft = [name in self.elastic for name in self.coordinates]
+        return {
+            name: self._coupling(speeds, self.reduced.derived, lambda j, k, count=count: soft[j] + soft[k] == count)
+            for count, name in enumerate("PQR")
+        }
 
     @cached_property
     def structure(self) -> Structure:
-        """P3's properties, each tested at random states before it is used to drop terms."""
-        n = len(self.coordinates)
-        function = sp.lambdify(self.coordinates, self.C, "numpy", cse=True)
-        rng = np.random.default_rng(1)
-        values = np.array([np.array(function(*rng.uniform(-0.5, 0.5, n)), dtype=float) for _ in range(TRIALS)])
-        tiny = ZERO * float(np.max(np.abs(values), initial=1e-300))
-
-        def same(a: np.ndarray, b: Any = 0.0) -> bool:
-            return bool(np.all(np.abs(a - b) <= tiny))
-
-        triples = list(product(range(n), repeat=3))
-        symmetric = [same(values[:, i, j, k], values[:, i, k, j]) for i, j, k in triples]
+        """How often P3's properties hold, and the operations of the coefficients without and with them."""
+        n, varies = len(self.coordinates), self._varies
         pairs = [(i, j) for i in range(n) for j in range(i + 1)]
-        uncoupled = {(i, j): same(values[:, i, i, j]) for i, j in pairs}
-        mirrored = [(i, j, k) for i, j, k in triples if j <= i and j <= k and i < k]
-        anti = {t: same(values[:, t[0], t[1], t[2]], -values[:, t[2], t[1], t[0]]) for t in mirrored}
-        # what has to be written out: j <= k only, nothing where it vanishes, one of two where they mirror each other
-        everything = [self.C[i][j, k] for i, j, k in triples]
-        needed = []
-        for i, j, k in triples:
-            if j > k or same(values[:, i, j, k]):
-                continue
-            twin = (k, j, i)
-            if twin in anti and anti[twin] and i > k:
-                continue
-            needed.append(self.C[i][j, k])
-        counts = (operations(everything), operations(needed))
+        mirrored = [(i, j, k) for i, j, k in product(range(n), repeat=3) if j <= i and j <= k and i < k]
+        everything = [self.C[i][j, k] for i, j, k in product(range(n), repeat=3)]
         return Structure(
-            (sum(symmetric), len(symmetric)), (sum(uncoupled.values()), len(pairs)), (sum(anti.values()), len(anti)), counts
+            (n**3, n**3), (sum(not varies[i, i, j] for i, j in pairs), len(pairs)),
+            (sum(not varies[i, k, j] for i, j, k in mirrored), len(mirrored)),
+            (operations(everything), operations(list(self.reduced.derived.values()))),
         )  # fmt: skip
+
+    def work(self, reduced: bool = True) -> int:
+        """Operations of the velocity coupling as `code` writes it, common terms shared."""
+        if reduced:
+            names = {key: sp.Symbol("c_" + "_".join(map(str, key))) for key in self.reduced.derived}
+            rows = self._coupling(self.speeds, names)
+            steps, found = sp.cse([*self.reduced.derived.values(), *rows])
+        else:
+            n = len(self.coordinates)
+            v = self.speeds
+            rows = [sum(sp.Symbol(f"c_{i}_{j}_{k}") * v[j] * v[k] for j, k in product(range(n), repeat=2)) for i in range(n)]
+            steps, found = sp.cse([*(self.C[i][j, k] for i, j, k in product(range(n), repeat=3)), *rows])
+        return operations([*(value for _, value in steps), *found])
 
     # ---- split, numbers, code -----------------------------------------------------------------------------------------
 
@@ -223,7 +330,28 @@ class Lagrange:
         return [sp.Symbol(f"d{name}") for name in self.coordinates]
 
     @cached_property
+    def letters(self) -> list[sp.Symbol]:
+        """Symbols of the equations that are not coordinates: link data, moments."""
+        found = self.M.free_symbols | self.K.free_symbols | self.G.free_symbols
+        return sorted(found - set(self.coordinates), key=str)
+
+    def _refuse_letters(self, what: str) -> None:
+        if self.letters:
+            raise InputError(f"{what}: {', '.join(map(str, self.letters))} have no value; give them with `with_values`")
+
+    def with_values(self, values: Mapping[sp.Symbol, float]) -> Lagrange:
+        """The same equations with numbers for some of their letters; nothing is derived anew."""
+        other = Lagrange(self.coordinates, self.parts, self.gravity, self.elastic, self.data)
+        replace = {name: sp.Float(value) for name, value in values.items()}
+        for name in ("M", "G", "K"):
+            other.__dict__[name] = getattr(self, name).xreplace(replace)
+        derived = {key: value.xreplace(replace) for key, value in self.reduced.derived.items()}
+        other.__dict__["reduced"] = Reduced(derived, self.reduced.uses)
+        return other
+
+    @cached_property
     def _numbers(self) -> Any:
+        self._refuse_letters("accelerations")
         rest = self.coupling(self.speeds) + self.K * sp.Matrix(self.coordinates) + self.G
         return sp.lambdify([*self.coordinates, *self.speeds], [self.M, rest], "numpy", cse=True)
 
@@ -234,35 +362,48 @@ class Lagrange:
         return np.linalg.solve(np.array(M, dtype=float), push - np.array(rest, dtype=float).reshape(-1))
 
     def latex(self) -> str:
-        """M, K, G and the velocity coupling as LaTeX."""
-        coupling = self.coupling(self.speeds)
-        parts = {"M": self.M, "K": self.K, "G": self.G, "C": coupling}
-        return "\n".join(rf"\mathbf{{{name}}} = {sp.latex(_short(value))}" for name, value in parts.items())
+        """M, K, G, the coefficients of the velocity coupling that are needed, and the coupling made of them, as LaTeX."""
+        lines = [rf"\mathbf{{{name}}} = {sp.latex(_short(getattr(self, name)))}" for name in "MKG"]
+        names = {key: self._symbol(key) for key in self.reduced.derived}
+        short = _short(sp.Matrix([list(self.reduced.derived.values())])) if names else []
+        lines += [f"{sp.latex(name)} = {sp.latex(value)}" for name, value in zip(names.values(), short, strict=True)]
+        lines.append(rf"\mathbf{{C}} = {sp.latex(self._coupling(self.speeds, names))}")
+        return "\n".join(lines)
+
+    @staticmethod
+    def _symbol(key: tuple[int, int, int]) -> sp.Symbol:
+        i, j, k = (number + 1 for number in key)
+        return sp.Symbol(f"C^{{({i})}}_{{{j},{k}}}")
 
     def code(self, language: str = "numpy") -> str:
-        """A function of (q, v) that gives M and h = C + K q + G: "numpy" source, or "c"."""
-        rest = self.coupling(self.speeds) + self.K * sp.Matrix(self.coordinates) + self.G
-        n = len(self.coordinates)
-        steps, (M, h) = sp.cse([self.M, rest], symbols=sp.numbered_symbols("t"))
+        """A function of (q, v) that gives M and h = C + K q + G: "numpy" source, or "c"; of link data too, where they are
+        symbols, in the order of `letters`. Coefficients that vanish or mirror others are not in it."""
+        if language not in ("numpy", "c"):
+            raise InputError(f"language={language!r}: choose 'numpy' or 'c'")
+        n, keys = len(self.coordinates), list(self.reduced.derived)
+        names = {key: sp.Symbol("c_" + "_".join(str(number + 1) for number in key)) for key in keys}
+        rest = self.K * sp.Matrix(self.coordinates) + self.G
+        steps, (M, rest, *values) = sp.cse([self.M, rest, *self.reduced.derived.values()], symbols=sp.numbered_symbols("t"))
+        steps += list(zip(names.values(), values, strict=True))
+        h = self._coupling(self.speeds, names) + rest
+        given = [("q", self.coordinates), ("v", self.speeds), *([("p", self.letters)] if self.letters else [])]
         if language == "numpy":
-            lines = ["import numpy as np", "from numpy import cos, sin", "", "", "def equations(q, v):"]
-            lines += [f"    {', '.join(map(str, names))}{',' if n == 1 else ''} = {letter}"
-                      for names, letter in ((self.coordinates, "q"), (self.speeds, "v"))]  # fmt: skip
-            lines += [f"    {name} = {sp.pycode(value, fully_qualified_modules=False)}" for name, value in steps]
-            rows = [[sp.pycode(x, fully_qualified_modules=False) for x in M[i, :]] for i in range(n)]
-            column = [sp.pycode(x, fully_qualified_modules=False) for x in h]
-            lines += [f"    M = np.array([{', '.join('[' + ', '.join(row) + ']' for row in rows)}])"]
-            lines += [f"    h = np.array([{', '.join(column)}])", "    return M, h"]
+            write = functools.partial(sp.pycode, fully_qualified_modules=False)
+            arguments = ", ".join(letter for letter, _ in given)
+            lines = ["import numpy as np", "from numpy import cos, sin", "", "", f"def equations({arguments}):"]
+            lines += [f"    {', '.join(map(str, part))}{',' if len(part) == 1 else ''} = {letter}" for letter, part in given]
+            lines += [f"    {name} = {write(value)}" for name, value in steps]
+            rows = ["[" + ", ".join(write(x) for x in M[i, :]) + "]" for i in range(n)]
+            lines += [f"    M = np.array([{', '.join(rows)}])"]
+            lines += [f"    h = np.array([{', '.join(write(x) for x in h)}])", "    return M, h"]
             return "\n".join(lines) + "\n"
-        if language == "c":
-            lines = ["#include <math.h>", "", "void equations(const double *q, const double *v, double *M, double *h)", "{"]
-            lines += [f"    const double {a} = q[{k}], {b} = v[{k}];"
-                      for k, (a, b) in enumerate(zip(self.coordinates, self.speeds, strict=True))]  # fmt: skip
-            lines += [f"    const double {name} = {sp.ccode(value)};" for name, value in steps]
-            lines += [f"    M[{k}] = {sp.ccode(x)};" for k, x in enumerate(M)]
-            lines += [f"    h[{k}] = {sp.ccode(x)};" for k, x in enumerate(h)]
-            return "\n".join([*lines, "}"]) + "\n"
-        raise InputError(f"language={language!r}: choose 'numpy' or 'c'")
+        arguments = ", ".join(f"const double *{letter}" for letter, _ in given)
+        lines = ["#include <math.h>", "", f"void equations({arguments}, double *M, double *h)", "{"]
+        lines += [f"    const double {name} = {letter}[{k}];" for letter, part in given for k, name in enumerate(part)]
+        lines += [f"    const double {name} = {sp.ccode(value)};" for name, value in steps]
+        lines += [f"    M[{k}] = {sp.ccode(x)};" for k, x in enumerate(M)]
+        lines += [f"    h[{k}] = {sp.ccode(x)};" for k, x in enumerate(h)]
+        return "\n".join([*lines, "}"]) + "\n"
 
 
 def operations(expressions: Sequence[sp.Expr]) -> int:
