@@ -123,7 +123,7 @@ class Linear:
             speed = np.real(1j * rate * shape * np.exp(1j * rate * t))
             rows.append(self.system._evaluate("observe", q, speed, np.zeros(self.system.nv), self.t, "plain"))
         seen = Observation(self.system, np.array(rows))
-        return label(self.system, times, seen, [], [], None, [], {"method": f"mode {k}"})
+        return label(self.system, times, seen, {}, [], None, [], {"method": f"mode {k}"})
 
 
 def linearize(
@@ -271,7 +271,7 @@ class _Point:
         system, q = self.system, np.empty(self.system.nq)
         exponential(system.layout.arrays, self.q, h * theta, q)
         row = system._evaluate("observe", q, self.v + h * dv, self.a + h * da, self.t, "plain")
-        run = label(system, np.array([self.t]), Observation(system, row[None, :]), [], [], None, [], {})
+        run = label(system, np.array([self.t]), Observation(system, row[None, :]), {}, [], None, [], {})
         return np.array([float(run[name][0]) for name in outputs])
 
 

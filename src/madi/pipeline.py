@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from madi.loops.assemble import start_vector
 from madi.loops.options import loop_options
 from madi.model.model import Model
 from madi.results.flexible import large_deflections
+from madi.results.loads import asked
 from madi.signals.jumps import Jump, speed_jumps
 from madi.solver import Solver, number, positive
 from madi.system import System
@@ -59,7 +60,7 @@ def simulate(
     feedback: tuple[float, float] | None = None,
     closing: float | None = None,
     weighting: str | None = None,
-    reactions: Sequence[str] = (),
+    reactions: Sequence[str] | Mapping[str, str] = (),
     q0: Any = None,
     v0: Any = None,
     history: bool = False,
@@ -79,8 +80,10 @@ def simulate(
     is made, "iteration", "step", "slow" (when it converges slowly) or "once".
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
     `max_step` None: the whole duration; with bumps on a road, what meets them at the speed of the start.
-    `reactions`: joints (and constraints) whose loads are recorded. `q0`, `v0`: the start, all numbers or {name: value};
-    default the joints'. `loops`: how loops are kept closed (a model without loops runs as if it were not said):
+    `reactions`: joints (and constraints) whose loads are recorded: names, or {name: axes} where run["A.fx"] is not to be in
+    ground axes but in those of "parent", "child" or "joint" (run["A.fx_child"] is always there). `q0`, `v0`: the start, all
+    numbers or {name: value}; default the joints'.
+    `loops`: how loops are kept closed (a model without loops runs as if it were not said):
     "projection" (the default; sparse, drift-free); by independent directions, drift-free too, "pseudo-inverse", "svd", "qr",
     "partition" (`madi.compare` tells them apart); "augmented", "baumgarte" (`feedback`: its alpha and beta, 1/s, default
     10 and 10). `closing`: the largest residual of a constraint, m or rad (and per s), that a step may leave; default
@@ -140,8 +143,8 @@ def prepare(
     first_step: float | None = None, order: int | None = None, gamma: float | None = None, beta: float | None = None,
     spectral_radius: float | None = None, alpha: float | None = None, iterations: int | None = None,
     jacobian: str | None = None, feedback: tuple[float, float] | None = None, closing: float | None = None,
-    weighting: str | None = None, reactions: Sequence[str] = (), q0: Any = None, v0: Any = None, history: bool = False,
-    progress: bool | None = None,
+    weighting: str | None = None, reactions: Sequence[str] | Mapping[str, str] = (), q0: Any = None, v0: Any = None,
+    history: bool = False, progress: bool | None = None,
 ) -> Solver | CartesianSolver:  # fmt: skip
     """All of `simulate` up to the first step: what was asked for, checked, and the arrays of the run."""
     if not isinstance(model, Model | System):
@@ -151,10 +154,7 @@ def prepare(
         raise InputError(
             f"frame={frame!r}: this System was built with frame={system.frame!r}; pass the Model, or build anew"
         )
-    if reactions is None or isinstance(reactions, str):
-        reactions = [] if reactions is None else [reactions]
-    if not isinstance(reactions, Iterable):
-        raise InputError(f"reactions={reactions!r}: give a list of names")
+    wanted = asked(reactions)
     if system.nv == 0:
         raise InputError(
             f"model {system.name!r} cannot move: no joint leaves a freedom. s.reactions(...) gives its static loads"
@@ -178,21 +178,21 @@ def prepare(
         system = _for_cartesian(model, system, engine)
     elif formulation not in (None, "auto", *FORMULATIONS):
         raise InputError(f"formulation={formulation!r}: choose one of {', '.join(FORMULATIONS)}, cartesian")
-    start, joints = assembled(system, q0, v0), list(dict.fromkeys(reactions))
+    start = assembled(system, q0, v0)
     max_step = over_bumps(system, start, chosen) if max_step is None else max_step
     solver: Solver | CartesianSolver
     if formulation == "cartesian":
         from madi.solver_cartesian import CartesianSolver
 
         jumps = speed_jumps(system, span)
-        solver = CartesianSolver(model, system, chosen, outputs, engine, start, joints, closed, jumps)  # type: ignore[arg-type]
+        solver = CartesianSolver(model, system, chosen, outputs, engine, start, wanted, closed, jumps)  # type: ignore[arg-type]
     else:
         form = system.formulation(formulation)
         machine = choose_engine(system, engine, form, span, step, closed.name, chosen)
         jumps = speed_jumps(system, span)
         if jumps:
             _refuse_jumps(jumps[0], chosen, closed.name if system.frozen.rows else "")
-        solver = Solver(system, chosen, outputs, machine, form, joints, closed, jumps)
+        solver = Solver(system, chosen, outputs, machine, form, wanted, closed, jumps)
         solver.start(*start)
     solver.options(rtol, atol, max_step, first_step, step, 4 if order is None else order, span)
     solver.option[6:] = own

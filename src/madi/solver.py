@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import time as clock
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -237,7 +237,7 @@ class Solver(Integration):
 
     def __init__(
         self, system: System, method: Method, times: np.ndarray, engine: str, formulation: str,
-        reactions: Sequence[str] = (), loops: LoopOptions = LoopOptions(), jumps: Sequence[Any] = (),  # noqa: B008
+        reactions: Mapping[str, str] | None = None, loops: LoopOptions = LoopOptions(), jumps: Sequence[Any] = (),  # noqa: B008
     ):  # fmt: skip
         nq, nv = system.nq, system.nv
         self.jumps = list(jumps)
@@ -253,10 +253,10 @@ class Solver(Integration):
         self.way = f"{formulation} {loops.words if self.loops else ''}"
         if self.loops:
             self.tell_loops()
-        self.reactions = list(reactions)
+        self.reactions = dict(reactions or {})
         self.driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
         # all joints whose loads are needed: those asked for, then those that are driven
-        self.joints = list(dict.fromkeys([*reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
+        self.joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
         self.numbers = [system._loaded(name) for name in self.joints]
         self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
         self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))

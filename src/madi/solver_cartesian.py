@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,14 +48,14 @@ class CartesianSolver(Integration):
     """One run of the Cartesian formulation."""
 
     def __init__(self, model: Model, system: System, method: Method, times: np.ndarray, engine: str, start: Any,
-                 reactions: Sequence[str], loops: LoopOptions, jumps: Sequence[Any] = ()):  # fmt: skip
+                 reactions: Mapping[str, str], loops: LoopOptions, jumps: Sequence[Any] = ()):  # fmt: skip
         self.made: Cartesian = cartesian(model, system, *start)
         size = self.made.size
         self.jumps, self.loop_options = list(jumps), loops
         super().__init__(system, method, times, size, size, sorted({jump.time for jump in jumps}))
         self.space, self.way = flat_space(size), loops.words
         self.engine_name = "plain" if engine == "plain" else "jit"
-        self.reactions = list(reactions)
+        self.reactions = dict(reactions)
         known = dict.fromkeys([*self.made.links, *self.made.row_owner])
         for name in self.reactions:
             if name not in known:

@@ -113,7 +113,9 @@ def run(
     every: Annotated[str | None, typer.Option(help="Time between outputs: 10ms")] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance of adaptive integrators.")] = None,
     max_step: Annotated[str | None, typer.Option(help="Longest step of adaptive integrators.")] = None,
-    reaction: Annotated[list[str] | None, typer.Option(help="A joint whose load is recorded; again for more.")] = None,
+    reaction: Annotated[
+        list[str] | None, typer.Option(help="A joint whose load is recorded, A or A:child; again for more.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Where the run is saved: .nc, .csv, .parquet. Default MODEL.nc.")] = None,
     checkpoint: Annotated[str | None, typer.Option(help="Keep the run every so often (computing time): 10s")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
@@ -135,7 +137,8 @@ def run(
         raise InputError(f"--out {target}: name a file .nc, .csv or .parquet in a folder that exists")
     kept = Path(f"{target}.checkpoint")
     options: dict[str, Any] = {
-        "method": method, "loops": loops, "engine": engine, "formulation": formulation, "rtol": rtol, "reactions": reaction,
+        "method": method, "loops": loops, "engine": engine, "formulation": formulation, "rtol": rtol,
+        "reactions": _loads(reaction),
         **{name: seconds(word) for name, word in (("step", step), ("every", every), ("max_step", max_step)) if word},
     }  # fmt: skip
     options = {name: value for name, value in options.items() if value is not None}
@@ -171,6 +174,17 @@ def run(
     if code:
         print(f"madi: {told}", file=sys.stderr)
         raise typer.Exit(code)
+
+
+def _loads(words: list[str] | None) -> dict[str, str] | None:
+    """Of --reaction A, or A:child: the axes of its signals."""
+    if not words:
+        return None
+    from madi.results.loads import WORDS
+
+    pairs = (word.rpartition(":") for word in words)
+    return {(name if axes in WORDS and name else word): (axes if axes in WORDS and name else "ground")
+            for word, (name, _, axes) in zip(words, pairs, strict=True)}  # fmt: skip
 
 
 def _stem(word: str) -> str:

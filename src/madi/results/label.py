@@ -11,6 +11,7 @@ from madi.integrate.record import HEAD
 from madi.loops.null_space import WAYS
 from madi.results.attitude import up_axis
 from madi.results.cuts import cut_motion
+from madi.results.loads import described
 from madi.results.run import Run
 from madi.results.signals import AXES
 from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
@@ -21,10 +22,11 @@ from madi.system import System
 
 
 def label(
-    system: System, times: np.ndarray, seen: Observation, reactions: list[str], joints: list[str],
+    system: System, times: np.ndarray, seen: Observation, reactions: dict[str, str], joints: list[str],
     loads: np.ndarray | None, driven: list[int], statistics: dict[str, Any], found: np.ndarray | None = None,
 ) -> Run:  # fmt: skip
-    """The Dataset of a run. `joints`: all joints whose loads were computed, those asked for (`reactions`) first."""
+    """The Dataset of a run. `joints`: all joints whose loads were computed, those asked for (`reactions`: {name: axes of its
+    signals}) first."""
     import xarray as xr
 
     from madi import __version__
@@ -95,6 +97,10 @@ def label(
         coordinates["joint"] = list(reactions)
         variables["reaction_force"] = (("time", "joint", "axis"), six[..., :3], {"units": "N"})
         variables["reaction_moment"] = (("time", "joint", "axis"), six[..., 3:], {"units": "N m"})
+        words, frames = described(system, reactions)
+        coordinates |= words
+        coordinates["joint_axis"] = ["x", "y", "z"]
+        variables["joint_frame"] = (("joint", "axis", "joint_axis"), frames, {"of": "axes of joints in their parents'"})
         if system.frozen.rows and len(times):
             turn = np.eye(3)
             sure = system._determined(seen.q[0], float(times[0]), turn, [system._loaded(name) for name in reactions])

@@ -9,14 +9,15 @@ import numpy as np
 from madi.errors import InputError, closest
 from madi.results.attitude import PARTS as ATTITUDE
 from madi.results.attitude import attitude
+from madi.results.loads import COMPONENTS, component
+from madi.results.loads import PARTS as LOADS
 
 AXES = ["x", "y", "z"]
 # ending: (variable, what it belongs to, axis)
 PARTS = {
     **{a: ("position", "body", a) for a in AXES}, **{"v" + a: ("velocity", "body", a) for a in AXES},
     **{"a" + a: ("acceleration", "body", a) for a in AXES}, **{"w" + a: ("angular_velocity", "body", a) for a in AXES},
-    **{"r" + a: ("bryant", "body", a) for a in AXES}, **{"f" + a: ("reaction_force", "joint", a) for a in AXES},
-    **{"m" + a: ("reaction_moment", "joint", a) for a in AXES},
+    **{"r" + a: ("bryant", "body", a) for a in AXES},
 }  # fmt: skip
 STATES = (("q", "coordinate", ""), ("q", "coordinate", ".q"), ("v", "speed", ".v"), ("a", "speed", ".a"),
           ("cut_q", "cut", ""), ("cut_q", "cut", ".q"), ("cut_v", "cut", ".v"),
@@ -52,6 +53,9 @@ def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
             return data[variable].sel({dim: element, "axis": axis}).values, data[variable].attrs["units"]
     if part in ATTITUDE and element in listed(data, "body"):
         return attitude(data, element, part)
+    if (part in COMPONENTS or part in LOADS) and element in listed(data, "joint"):
+        variable, k, *word = COMPONENTS.get(part) or LOADS[part]
+        return component(data, element, variable, k, *word), data[variable].attrs["units"]
     for variable, dim, ending in STATES:
         stem = name.removesuffix(ending) if ending else name
         if variable in data and (not ending or name.endswith(ending)) and stem in listed(data, dim):
@@ -69,7 +73,7 @@ def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
 
 def _missing(data: Any, name: str, element: str, part: str) -> str:
     """What to ask for instead."""
-    loads = part in ("force", "moment") or PARTS.get(part, ("", "", ""))[1] == "joint"
+    loads = part in ("force", "moment") or part in COMPONENTS or part in LOADS
     if loads and element not in listed(data, "force") and element not in listed(data, "body"):
         return f"the load {name!r} was not recorded; ask for it: madi.simulate(..., reactions=[{element!r}])"
     joint = name.split(".")[0]
@@ -98,7 +102,8 @@ def names(data: Any) -> list[str]:
             found += [f"{name}.{part}" for name in listed(data, dim)]
     found += [f"{name}.{part}" for part in ATTITUDE for name in listed(data, "body")]
     found += [f"{name}.{part}" for name in listed(data, "force") for part in OF_FORCES]
-    found += [f"{name}.{part}" for name in listed(data, "joint") for part in ("force", "moment")]
+    loads = [*COMPONENTS, "force", "moment", *(LOADS if "joint_parent" in data.coords else ())]
+    found += [f"{name}.{part}" for name in listed(data, "joint") for part in loads]
     taken = [name for name in listed(data, "coordinate") if found.count(name) > 1]  # a body's signals have these names
     return [*dict.fromkeys(found), *(f"{name}.q" for name in taken)]
 

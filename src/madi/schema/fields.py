@@ -70,6 +70,9 @@ def inside(folder: Path | None, node: Node, here: Path | None = None) -> Path:
     return path
 
 
+AXES_OF_LOADS = ("ground", "parent", "child", "joint")
+
+
 class Type(ABC):
     """One kind of entry."""
 
@@ -292,6 +295,26 @@ class List(Type):
     def json(self) -> dict[str, Any]:
         """An array."""
         return {"type": "array", "items": self.of.json()}
+
+
+class Loads(Type):
+    """Names of joints; or each with the axes in which its load is wanted."""
+
+    words = f"a list of names, or NAME: {', '.join(AXES_OF_LOADS)}"
+
+    def read(self, node: Node, context: Context) -> Any:
+        """A list, or a dict."""
+        if node.kind == "list":
+            return List(Text()).read(node, context)
+        return Named(Text(AXES_OF_LOADS)).read(node, context)
+
+    def write(self, value: Any) -> Any:
+        """As it is."""
+        return dict(value) if isinstance(value, Mapping) else [str(name) for name in value]
+
+    def json(self) -> dict[str, Any]:
+        """Either."""
+        return {"anyOf": [List(Text()).json(), {"type": "object", "additionalProperties": {"enum": list(AXES_OF_LOADS)}}]}
 
 
 class Named(Type):

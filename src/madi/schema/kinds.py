@@ -19,6 +19,7 @@ from madi.schema.fields import (
     Function,
     Inertia,
     List,
+    Loads,
     Named,
     Number,
     Points,
@@ -327,7 +328,7 @@ RUN: Entries = {
     "feedback": (Vector("1/s", 2), "Baumgarte's alpha and beta"),
     "closing": (Number("m"), "largest residual of a constraint that a step may leave; default: rounding"),
     "weighting": (Text(("mass", "none")), "of null-space methods; none: P2's own form"),
-    "reactions": (List(Text()), "joints and constraints whose loads are recorded"),
+    "reactions": (Loads(), "joints and constraints whose loads are recorded, and the axes of their signals"),
     "history": (Flag(), "keep the length and violation of every step"),
 }  # fmt: skip
 TOP: dict[str, str] = {
