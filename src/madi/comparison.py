@@ -77,7 +77,7 @@ def compare(
     """Run a model with each of `methods` of closing its loops, and tell them apart.
 
     `methods`: words that `simulate(loops=...)` knows, or "cartesian" (absolute coordinates); the others are held against the
-    first. `options`: as for `simulate` (method, rtol, max_step, ...), for all the same. Of each: time (the least of
+    first. `options`: as for `simulate` (method, rtol, max_step, ...), for all the same. Of each: CPU time (the least of
     `repeats` runs), evaluations, steps; the largest violation a step leaves before it is closed, what stays at outputs
     ("drift"); how far motion and constraint forces are from the first method's, against their range.
     """
@@ -112,7 +112,7 @@ def compare(
             except RunError as error:
                 failed[name] = str(error)
                 continue
-            best[name] = min(best.get(name, np.inf), float(run.statistics["wall_time"]))
+            best[name] = min(best.get(name, np.inf), float(run.statistics["cpu_time"]))
     for name in best:
         runs[name] = _one(model, duration, name, {**options, "history": True})
     table = []

@@ -79,7 +79,7 @@ class Integration:
         self.count = np.zeros(8, dtype=np.int64)
         self.option = np.zeros(16)
         self.buffer = np.zeros(method.buffer(*sizes))
-        self.wall = 0.0
+        self.wall = self.cpu = 0.0  # s: by the clock, and of the processor
         self.spoiled: float | None = None  # first output time that is not finite
         self.history: list[tuple[float, ...]] | None = None  # of every step, where it is asked for
         self.checkpoint: Checkpoint | None = None  # where the run is kept while it goes on
@@ -141,10 +141,11 @@ class Integration:
         with Progress(self.system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
             while True:
                 upto, self.state[END] = ends[0]
-                began = clock.perf_counter()
+                began, busy = clock.perf_counter(), clock.thread_time()
                 status = int(loop(*arguments, upto, limit))
                 took = max(clock.perf_counter() - began, 1e-6)
                 self.wall += took
+                self.cpu += clock.thread_time() - busy
                 if status == DONE and len(ends) > 1:
                     del ends[0]
                     continue
@@ -215,6 +216,7 @@ class Integration:
         return {
             "method": self.method.name, "evaluations": int(self.count[EVALUATIONS]), "steps": int(self.count[ACCEPTED]),
             "rejected": int(self.count[REJECTED]), "last_step": float(self.state[STEP]), "wall_time": self.wall,
+            "cpu_time": self.cpu,
         }  # fmt: skip
 
 
@@ -312,14 +314,14 @@ class Solver(Integration):
     def _run_outside(self) -> int:
         """The same by a solver that is not ours."""
         assert self.method.outside is not None
-        began = clock.perf_counter()
+        began, busy = clock.perf_counter(), clock.thread_time()
         if self.loops and self.method.name == "cvode":
             alpha, beta = self.loop_options.feedback
             self.closer.work.tally[[kkt.FEEDBACK_RATE, kkt.FEEDBACK_POSITION]] = 2 * alpha, beta**2
         try:
             return self.method.outside(self)
         finally:
-            self.wall = clock.perf_counter() - began
+            self.wall, self.cpu = clock.perf_counter() - began, clock.thread_time() - busy
             if self.loops:
                 work = self.closer.work
                 work.tally[[kkt.FEEDBACK_RATE, kkt.FEEDBACK_POSITION]] = 0.0

@@ -44,7 +44,7 @@ def own_rows(error: float, engine: str) -> list[dict[str, Any]]:
             off = float(np.max(np.abs(found - reference[:: (OUTPUTS - 1) // (len(found) - 1)])) / span)
             if off <= error:
                 best = min(
-                    float(simulate(system, DURATION, times=[DURATION], **options).statistics["wall_time"]) for _ in range(15)
+                    float(simulate(system, DURATION, times=[DURATION], **options).statistics["cpu_time"]) for _ in range(15)
                 )
                 steps = run.statistics["steps"]
                 rows.append({"engine": f"madi {engine}", "method": name if what == "step" else f"{name}, adaptive",

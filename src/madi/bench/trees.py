@@ -79,14 +79,14 @@ def time_entry(system: System, engine: str, entry: str, seconds: float) -> float
     n, took = 10, 0.0
     while took < seconds / 20:
         n *= 2
-        start = time.perf_counter()
+        start = time.process_time()
         loop(function, context, q, v, x, out, n)
-        took = time.perf_counter() - start
+        took = time.process_time() - start
     best = np.inf
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         loop(function, context, q, v, x, out, 4 * n)
-        best = min(best, (time.perf_counter() - start) / (4 * n))
+        best = min(best, (time.process_time() - start) / (4 * n))
     return float(best)
 
 
@@ -111,9 +111,9 @@ def run_times(system: System, peers: list[Peer], duration: float) -> dict[str, A
     for engine in engines_of(system):
         took = []
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.process_time()
             simulate(system, part, step=1e-3, q0=q, v0=v, times=[part], engine=engine)
-            took.append(time.perf_counter() - start)
+            took.append(time.process_time() - start)
         row[f"madi {engine}, s"] = min(took) * duration / part
         short = simulate(system, 0.1, step=1e-3, q0=q, v0=v, times=[0.1], engine=engine)
         ends[engine] = short.data["v"].values[-1]

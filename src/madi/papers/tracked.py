@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from madi.model.model import Model
-from madi.papers.compare import apart, both, counts, plot
+from madi.papers.compare import BOTH, Accuracy, against_cartesian, apart, claim, counts, holds, plot
+from madi.pipeline import simulate
 from madi.road import Road, flat
 
 G = 9.81
@@ -112,29 +113,48 @@ def seat(run: Any) -> np.ndarray:
 
 
 def report(out: Path) -> dict[str, Any]:
-    """The run over the bump against the Cartesian solver, as Fig. 3 and Table 4."""
+    """The run over the bump against the Cartesian solver, as Figs. 2b and 3 and Table 4."""
     drawn = model()
-    run, other, ratio = both(drawn, DURATION, method="rk4", step=2e-4, times=np.linspace(0, DURATION, 3501))
+    fine = {"method": "rk4", "step": 2e-4, "times": np.linspace(0, DURATION, 3501), "engine": "jit"}
+    run, other = (simulate(drawn, DURATION, **fine, **way) for way in BOTH)
     z, z_cartesian = seat(run), seat(other)
     time = run.data["time"].values
+    measure = Accuracy(drawn, DURATION, seat, 201)
+    adams = against_cartesian(measure, {"abm": {"method": "abm", "rtol": 1e-6}}, {"method": "abm"}, 6.18, 5)
+    fixed = against_cartesian(measure, {"rk4": {"method": "rk4", "step": 4e-4}}, {"method": "rk4", "step": 4e-4}, 6.18, 5)
+    far = np.linspace(BUMP_AT - 2.0, BUMP_AT + 2.0, 801)
+    way = np.array([road().height(x) for x in far])
     panels = [
-        ("z'' at the driver's seat, m/s²", time, {"relative": z, "Cartesian": z_cartesian}),
+        ("Fig. 3: z'' at the driver's seat, m/s²", time, {"relative": z, "Cartesian": z_cartesian}),
         ("height of the hull, m", time, {"relative": run["hull.z"], "Cartesian": other["hull.z"]}),
     ]
+    same = apart(z, z_cartesian)
     return {
         "title": "P0: tracked vehicle over a bump, relative coordinates against Cartesian ones",
         "values": {
-            "largest difference of the seat's acceleration (of its range)": apart(z, z_cartesian),
+            "largest difference of the seat's acceleration (of its range)": same,
             "largest difference of the hull's height (of its range)": apart(run["hull.z"], other["hull.z"]),
             "largest acceleration of the seat, m/s²": float(np.max(np.abs(z))),
             "speed over the bump, m/s": float(run["hull.vy"][-1]),
         },
-        "tables": {"Table 4": counts(drawn, run, other, ratio, PRINTED)},
+        "tables": {
+            "Table 4: counts": counts(drawn, other, PRINTED),
+            "Table 4: CPU time at equal accuracy of the seat's acceleration (printed: 86.35 s / 533.99 s)": [*adams, *fixed],
+        },
+        "claims": [
+            claim("The seat's acceleration agrees with DADS (Fig. 3)", holds(same < 1e-3), f"{same:.0e} of its range"),
+            claim("CPU time 5 to 6 times less than Cartesian coordinates", holds(adams[0]["ratio"] >= 5),
+                  f"Adams {adams[0]['ratio']:.1f}, Runge-Kutta {fixed[0]['ratio']:.1f}; both jitted, at equal accuracy"),
+        ],
         "notes": [
             "19 coordinates: seven of the hull (Euler parameters) and twelve angles. 91: seven of each of 13 bodies.",
             "The Cartesian solver: compiled kernels, one sparse elimination found once; at the end of a step one matrix for",
-            "position, velocity and acceleration, factored anew when convergence asks for it; the same integrator and step.",
+            "position, velocity and acceleration, factored anew when convergence asks for it; the same integrator.",
         ],
-        "figures": [plot(out / "tracked.png", "Tracked vehicle over a bump at 11 m/s (P0, Fig. 3)", panels)],
+        "figures": [
+            plot(out / "tracked.png", "Tracked vehicle over a bump at 11 m/s (P0, Fig. 3)", panels),
+            plot(out / "tracked-road.png", "Road of the tracked vehicle (P0, Fig. 2b)", [("height, m", far, {"road": way})],
+                 x="along the way, m"),
+        ],
         "pages": [str(run.view(out / "tracked.html", signals=["hull.z", "hull.az"]))],
-    }
+    }  # fmt: skip

@@ -100,9 +100,9 @@ class Exudyn(Peer):
         self.settings.timeIntegration.endTime = steps * h
         solver, end = exu.MainSolverExplicit(), self.mbs.systemData
         ready = solver.InitializeSolver(self.mbs, self.settings)
-        start = time.perf_counter()
+        start = time.process_time()
         done = ready and solver.SolveSteps(self.mbs, self.settings)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         solver.FinalizeSolver(self.mbs, self.settings)
         if not done:
             raise RuntimeError(f"Exudyn did not finish: {solver.GetErrorString()}")

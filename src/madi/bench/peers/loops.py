@@ -108,9 +108,9 @@ def _solve(mbs: Any, duration: float, step: float, index: int) -> float:
     stepping.minimumStepSize = min(1e-8, 1e-3 * step)
     solver = exu.MainSolverImplicitSecondOrder()
     ready = solver.InitializeSolver(mbs, settings)
-    start = time.perf_counter()
+    start = time.process_time()
     done = ready and solver.SolveSteps(mbs, settings)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     solver.FinalizeSolver(mbs, settings)
     if not done:
         raise RuntimeError(f"Exudyn did not finish: {solver.GetErrorString()}")
@@ -151,9 +151,9 @@ def mujoco_four_bars(windows: int, duration: float, step: float) -> PeerRun:
     model = mujoco.MjModel.from_xml_string(_four_bars_mjcf(windows, step))
     data = mujoco.MjData(model)
     data.qvel[0::2], data.qvel[1::2] = -1.0, 1.0
-    start = time.perf_counter()
+    start = time.process_time()
     mujoco.mj_step(model, data, round(duration / step))
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     rocker, w = data.qpos[0::2], data.qvel[0::2]
     coupler, w_coupler = rocker[:-1] + data.qpos[1::2], w[:-1] + data.qvel[1::2]
     up, up_rate = np.array([-np.sin(rocker), np.cos(rocker)]), w * np.array([-np.cos(rocker), -np.sin(rocker)])

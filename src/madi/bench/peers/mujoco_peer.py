@@ -70,9 +70,9 @@ class MuJoCo(Peer):
         """All steps in one call."""
         self._set(q, v, tau)
         self.model.opt.timestep = h
-        start = time.perf_counter()
+        start = time.process_time()
         mujoco.mj_step(self.model, self.data, steps)
-        return time.perf_counter() - start, self.data.qpos.copy(), self.data.qvel.copy()
+        return time.process_time() - start, self.data.qpos.copy(), self.data.qvel.copy()
 
     def _set(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> None:
         mujoco.mj_resetData(self.model, self.data)

@@ -73,7 +73,7 @@ class Pinocchio(Peer):
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """pin.integrate alone is of second order when a free base turns: Munthe-Kaas' brackets make it fourth."""
         model, integrate, acceleration, bracket = self.model, pin.integrate, self.acceleration, self._bracket
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(steps):
             a1 = acceleration(q, v, tau)
             v2 = v + 0.5 * h * a1
@@ -84,7 +84,7 @@ class Pinocchio(Peer):
             a4 = acceleration(integrate(model, q, h * v3), v4, tau)
             q = integrate(model, q, h / 6 * (v + 2 * (v2 + v3) + v4 + 0.5 * h * bracket(v, v4)))
             v = v + h / 6 * (a1 + 2 * (a2 + a3) + a4)
-        return time.perf_counter() - start, q, v
+        return time.process_time() - start, q, v
 
     def _bracket(self, x: np.ndarray, y: np.ndarray) -> Any:
         """Lie bracket of two velocities: hinges turn about fixed axes, so only a free base has one."""

@@ -219,9 +219,9 @@ class ExudynVehicle(Exudyn):
         implicit = method == "GeneralizedAlpha"
         self.solver = exu.MainSolverImplicitSecondOrder() if implicit else exu.MainSolverExplicit()
         ready = self.solver.InitializeSolver(self.mbs, self.settings)
-        start = time.perf_counter()
+        start = time.process_time()
         done = ready and self.solver.SolveSteps(self.mbs, self.settings)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         self.solver.FinalizeSolver(self.mbs, self.settings)
         if not done:
             raise RuntimeError(f"Exudyn did not finish: {self.solver.GetErrorString()}")
