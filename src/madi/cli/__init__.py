@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from madi.cli import session  # noqa: F401 - its commands
-from madi.cli.app import MODEL, Json, app, no_nan, show
-from madi.cli.books import write_book
+from madi.cli.app import MODEL, Json, app, no_nan, ready_file, ready_folder, show
+from madi.cli.books import machine, table, today, write_book
 from madi.errors import MadiWarning
 
 
 @app.command()
 def papers(
-    names: Annotated[list[str], typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc, 6x6, lane-change")],
-    out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("out"),
+    names: Annotated[
+        list[str],
+        typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc, lane-change, ralf, 6x6; or all."),
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for figures and pages.")] = Path("out"),
+    book: Annotated[bool, typer.Option("--book", help="Also write the book: papers.md and its pictures.")] = False,
+    docs: Annotated[Path, typer.Option(help="Folder for the book.")] = Path("docs"),
     as_json: Json = False,
 ) -> None:
-    """Run papers' experiments: tables on the screen, figures in a folder.
+    """Run papers' experiments: tables and verdicts on the screen, figures in a folder.
 
     Example: madi papers rssr rrc --out figures
     """
-    from madi.papers import EXPERIMENTS
+    from madi.papers import EXPERIMENTS, experiment
 
-    _report(names, EXPERIMENTS, "experiment", out, as_json)
+    chosen = list(EXPERIMENTS) if "all" in names else names
+    known = {name: functools.partial(_in_folder, experiment, name) for name in EXPERIMENTS}
+    _refuse_unknown(chosen, known, "experiment", ["all"])
+    ready_folder(out)
+    if book:
+        ready_folder(docs)
+    found = _report(chosen, known, "experiment", out, as_json)
+    if book:
+        from madi.papers.book import write
+
+        made = write(docs, dict(zip(chosen, found, strict=True)), f"On {today()}. {machine()}", table)
+        print(f"book: {made}", file=sys.stderr)
+
+
+def _in_folder(experiment: Callable[[str], Callable[[Path], Any]], name: str, out: Path) -> Any:
+    return experiment(name)(out)
 
 
 @app.command()
@@ -45,6 +66,9 @@ def bench(
     """
     from madi.bench import BENCHMARKS
 
+    _refuse_unknown(names, BENCHMARKS, "benchmark")
+    if book is not None:
+        ready_file(book)
     found = _report(names, BENCHMARKS, "benchmark", quick, as_json)
     if book is not None:
         write_book(book, "The speed book", f"madi bench {' '.join(names)}{' --quick' if quick else ''}", found)
@@ -75,9 +99,9 @@ def verify(
             show(found)
         raise typer.Exit(1 if found["bad"] else 0)
     chosen = names or list(CASES)
-    for name in chosen:
-        if name not in CASES:
-            raise typer.BadParameter(f"there is no case {name!r}; there are: {', '.join(CASES)}")
+    _refuse_unknown(chosen, CASES, "case")
+    if book is not None:
+        ready_file(book)
     found = report(chosen)
     if as_json:
         print(json.dumps(no_nan(found), indent=2))
@@ -105,6 +129,8 @@ def info(
     """
     from madi.cli.models import find_model
 
+    if out is not None:
+        ready_file(out)
     system = find_model(model).build()
     if as_json:
         tree = [{"body": body, "parent": parent, "joint": joint} for body, parent, joint in system.tree]
@@ -117,7 +143,6 @@ def info(
         return
     found = system.equations(letter or system.model.adjustables)
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(found.page())
         print(f"page: {out}")
     else:
@@ -149,9 +174,10 @@ def compare(
     if max_step:
         options["max_step"] = seconds(max_step)
     words = [word.strip() for word in methods.split(",")]
+    if out is not None:
+        ready_file(out)
     found = run(find_model(model), seconds(duration), words, method=method, rtol=rtol, **options)
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
         found.plot(out)
     if as_json:
         print(json.dumps(no_nan({"model": found.model, "table": found.table, "failed": found.failed}), indent=2))
@@ -216,7 +242,9 @@ def export_c(
     from madi.cli.models import find_model, seconds
     from madi.pipeline import export_c as write
 
-    files = write(find_model(model), out, step=seconds(step), method=method, duration=seconds(duration),
+    drawn = find_model(model)
+    ready_folder(out)
+    files = write(drawn, out, step=seconds(step), method=method, duration=seconds(duration),
                   iterations=iterations or None, jacobian=jacobian, parameters=parameter)  # fmt: skip
     for path in files:
         print(path)
@@ -232,17 +260,22 @@ def version() -> None:
     print(__version__)
 
 
-def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: str, option: Any, as_json: bool) -> list[Any]:
-    """Run what was asked for and show the reports."""
+def _refuse_unknown(names: list[str], known: Iterable[str], what: str, more: Iterable[str] = ()) -> None:
     for name in names:
         if name not in known:
-            raise typer.BadParameter(f"there is no {what} {name!r}; there are: {', '.join(known)}")
-    reports = {name: known[name](option) for name in names}
+            raise typer.BadParameter(f"there is no {what} {name!r}; there are: {', '.join([*known, *more])}")
+
+
+def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: str, option: Any, as_json: bool) -> list[Any]:
+    """Run what was asked for and show each report when it is there."""
+    _refuse_unknown(names, known, what)
+    reports = {}
+    for name in names:
+        reports[name] = known[name](option)
+        if not as_json:
+            show(reports[name])
     if as_json:
         print(json.dumps(no_nan(reports), indent=2))
-        return list(reports.values())
-    for found in reports.values():
-        show(found)
     return list(reports.values())
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from madi.errors import InputError
 
 app = typer.Typer(help="Multibody dynamics: bodies, joints, springs, loops.", no_args_is_help=True, add_completion=True,
                   pretty_exceptions_enable=False)  # fmt: skip
@@ -21,6 +25,25 @@ def no_nan(value: Any) -> Any:
     if isinstance(value, list):
         return [no_nan(entry) for entry in value]
     return None if isinstance(value, float) and value != value else value
+
+
+def ready_folder(folder: Path) -> Path:
+    """A folder that may be written to, made if it is not there: found out before anything is computed for it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written to ({error.strerror}); name another folder") from None
+    return folder
+
+
+def ready_file(path: Path) -> Path:
+    """A file that may be written, its folder made."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a file")
+    ready_folder(path.parent)
+    return path
 
 
 def show(report: dict[str, Any]) -> None:
@@ -39,6 +62,8 @@ def show(report: dict[str, Any]) -> None:
         for row in rows:
             table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
         console.print(table)
+    for entry in report.get("claims", []):
+        console.print(f"  [bold]{entry['verdict']}[/bold]: {entry['claim']} ({entry['numbers']})", highlight=False)
     for note in report.get("notes", []):
         console.print(f"  {note}")
     for path in report.get("figures", []):

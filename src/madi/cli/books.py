@@ -18,22 +18,28 @@ PACKAGES = ("madi", "numpy", "scipy", "numba", "casadi", "pin", "mujoco", "exudy
 
 def write_book(path: Path, title: str, command: str, reports: Sequence[dict[str, Any]]) -> None:
     """A page of reports; `command` is what made it."""
-    lines = [f"# {title}", "", f"Written by `{command} --book ...` on {datetime.date.today().isoformat()}. {machine()}", ""]
+    lines = [f"# {title}", "", f"Written by `{command} --book ...` on {today()}. {machine()}", ""]
     for report in reports:
         lines += [f"## {report['title']}", ""]
         lines += [f"- {name}: {_shown(value)}" for name, value in report.get("values", {}).items()] + [""]
         for name, rows in report.get("tables", {}).items():
-            lines += [f"### {name}", "", *_table(rows), ""]
+            lines += [f"### {name}", "", *table(rows), ""]
         lines += [*report.get("notes", []), ""]
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as part:
         part.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
-def _table(rows: list[dict[str, Any]]) -> list[str]:
+def table(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows as Markdown."""
     head = list(rows[0])
     cells = ["| " + " | ".join(_shown(row.get(name, "")) for name in head) + " |" for row in rows]
     return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *cells]
+
+
+def today() -> str:
+    """The date."""
+    return datetime.date.today().isoformat()
 
 
 def _shown(value: Any) -> str:

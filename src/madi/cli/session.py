@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from madi.cli.app import MODEL, Json, app, no_nan
+from madi.cli.app import MODEL, Json, app, no_nan, ready_file
 
 Model = Annotated[str | None, typer.Argument(help=f"{MODEL} Default: the model file in this folder.", show_default=False)]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Change a parameter of the file: --set 'L=60 cm'.")]
@@ -52,6 +52,7 @@ def new(
     target = out or Path(f"{template}.yaml")
     if target.exists() and not force:
         raise InputError(f"{target} is there already; give --out another name, or --force")
+    ready_file(target)
     with whole_file(target) as part:
         part.write_text(text, encoding="utf-8")
     print(f"{target}: {templates()[template]}")
@@ -74,7 +75,7 @@ def import_(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # told below
         model = imported(file, limits, "free" if free else "fixed")
-    target = model.save(out or file.with_suffix(".yaml"))
+    target = model.save(ready_file(out or file.with_suffix(".yaml")))
     print(f"{target}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.constraints)} constraints")
     for note in model.notes:
         print(f"  not carried over: {note}")
@@ -133,8 +134,9 @@ def run(
     model = chosen_model(model)
     drawn = find_model(model, parameters(change))
     target = out or Path(f"{_stem(model)}.nc")
-    if not target.parent.is_dir() or target.is_dir() or target.suffix.lower() not in (".nc", ".csv", ".parquet"):
-        raise InputError(f"--out {target}: name a file .nc, .csv or .parquet in a folder that exists")
+    if target.suffix.lower() not in (".nc", ".csv", ".parquet"):
+        raise InputError(f"--out {target}: name a file .nc, .csv or .parquet")
+    ready_file(target)
     kept = Path(f"{target}.checkpoint")
     options: dict[str, Any] = {
         "method": method, "loops": loops, "engine": engine, "formulation": formulation, "rtol": rtol,
@@ -246,7 +248,7 @@ def plot(
     if names:
         print("\n".join(found.signals))
         return
-    target = out or path.with_suffix(".png")
+    target = ready_file(out or path.with_suffix(".png"))
     found.plot(*(signals or []), path=target)
     print(f"figure: {target}")
 
@@ -271,10 +273,15 @@ def view(
 
     from madi.cli.models import find_model, find_run
 
+    if out is not None:
+        ready_file(out)
     if run is not None and Path(run).suffix.lower() != ".nc":
-        found, path = find_model(run).simulate(), Path(f"{Path(run).stem}.nc")
+        drawn, path = find_model(run), Path(f"{Path(run).stem}.nc")
+        ready_file(out or path.with_suffix(".html"))
+        found = drawn.simulate()
     else:
         found, path = find_run(run)
+    ready_file(out or path.with_suffix(".html"))
     groups = [[name.strip() for name in word.split(",")] for word in signal or []]
     target = found.view(out or path.with_suffix(".html"), signals=groups, follow=follow, trace=trace, speed=speed)
     print(f"page: {target.resolve()}")
@@ -329,6 +336,7 @@ def linearize(
     from madi.linearization import linearize as make
 
     words = [[word.strip() for word in text.split(",") if word.strip()] for text in (inputs, outputs)]
+    page = ready_file(out or Path("mode.html")) if mode is not None else None
     found = make(find_model(model, parameters(change)), inputs=words[0], outputs=words[1])
     if as_json:
         values = [{"real": float(v.real), "imag": float(v.imag)} for v in found.eigenvalues]
@@ -339,7 +347,7 @@ def linearize(
     else:
         print(found)
     if mode is not None:
-        print(f"page: {found.motion(mode).view(out or Path('mode.html'))}")
+        print(f"page: {found.motion(mode).view(page)}")
 
 
 @app.command()

@@ -6,7 +6,7 @@ does falls out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ TIGHT: dict[str, Any] = {"method": "dopri", "rtol": 1e-11, "atol": 1e-12, "engin
 RTOLS = [10.0 ** (-k / 2) for k in range(6, 19)]  # 1e-3 ... 1e-9
 
 
-def in_turn(make: dict[str, Callable[[], Run]], repeats: int) -> tuple[dict[str, Run], dict[str, np.ndarray]]:
+def in_turn(make: Mapping[str, Callable[..., Run]], repeats: int) -> tuple[dict[str, Run], dict[str, np.ndarray]]:
     """Runs, and their CPU times over `repeats` rounds; the first round warms up and does not count."""
     runs: dict[str, Run] = {}
     times: dict[str, list[float]] = {name: [] for name in make}

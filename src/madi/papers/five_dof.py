@@ -90,7 +90,7 @@ def analytic() -> Any:
         return ca.jacobian(point, ca.vertcat(t, q)) @ ca.vertcat(1, v)
 
     kinetic = 0.5 * CHASSIS * ca.sumsqr(moving(origin)) + 0.5 * PITCH * v[1] ** 2
-    potential, lost, applied = CHASSIS * G * origin[1], 0, ca.SX.zeros(5)
+    potential, lost, applied = CHASSIS * G * origin[1], ca.SX(0), ca.SX.zeros(5)
     places = (("seat", SEAT, 12 * INCH), ("front", WHEEL, RADIUS - HEIGHT), ("rear", WHEEL, RADIUS - HEIGHT))
     for k, (name, mass, height) in enumerate(places):
         slide, rate = q[2 + k], v[2 + k]
@@ -101,7 +101,7 @@ def analytic() -> Any:
         potential += 0.5 * STIFFNESS[name] * (stretch - load[name] / STIFFNESS[name]) ** 2
         lost += 0.5 * DAMPING[name] * rate**2
         if name != "seat":
-            ground = 0
+            ground = ca.SX(0)
             for lift, wave, start in ((5 * INCH, 360 * INCH, 200 * INCH), (2 * INCH, 60 * INCH, 760 * INCH)):
                 on = ca.logic_and(place[0] > start, place[0] < start + wave)
                 ground += ca.if_else(on, lift * (1 - ca.cos(2 * ca.pi * (place[0] - start) / wave)) / 2, 0)

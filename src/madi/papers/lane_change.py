@@ -59,7 +59,7 @@ SIGNALS = {
 }  # fmt: skip
 PRINTED = {"coordinates": "-", "constraints": "-", "time": "22.76 / 74.46", "ratio": "3.27"}
 STEPS = (0.001, 0.005, 0.01)
-METHODS = {
+METHODS: dict[str, dict[str, Any]] = {
     "pseudo-inverse": {"loops": "pseudo-inverse"}, "pseudo-inverse, P2's own form": {"loops": "pseudo-inverse", "weighting":
     "none"}, "qr": {"loops": "qr"}, "qr, not weighted": {"loops": "qr", "weighting": "none"},
 }  # fmt: skip

@@ -115,7 +115,7 @@ def seat(run: Any) -> np.ndarray:
 def report(out: Path) -> dict[str, Any]:
     """The run over the bump against the Cartesian solver, as Figs. 2b and 3 and Table 4."""
     drawn = model()
-    fine = {"method": "rk4", "step": 2e-4, "times": np.linspace(0, DURATION, 3501), "engine": "jit"}
+    fine: dict[str, Any] = {"method": "rk4", "step": 2e-4, "times": np.linspace(0, DURATION, 3501), "engine": "jit"}
     run, other = (simulate(drawn, DURATION, **fine, **way) for way in BOTH)
     z, z_cartesian = seat(run), seat(other)
     time = run.data["time"].values
