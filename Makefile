@@ -58,6 +58,7 @@ docs: $(VENV)/.docs
 	@echo "site/index.html"
 
 books: $(VENV)/.test
+	$(BIN)/madi papers all --book --out out
 	$(BIN)/madi verify --book docs/books/verification.md
 	$(BIN)/madi bench trees loops methods realtime flexible --quick --book docs/books/speed.md
 

@@ -42,7 +42,7 @@ def test_papers_rrc_as_json(tmp_path):
     report = json.loads(done.stdout)["rrc"]
     assert (tmp_path / "rrc.png").stat().st_size > 20_000
     assert report["values"]["both ways to the reaction differ by (1), relative"] < 1e-10
-    table = report["tables"]["Table 3: time for the reaction of one joint, s"]
+    table = report["tables"]["Table 3: CPU time for the reaction of one joint"]
     assert [row["joint"] for row in table] == list(range(1, 8))
 
 

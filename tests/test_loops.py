@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import madi
+from madi.papers import rssr
 from madi.verify import bricard, four_bars
 
 
@@ -523,3 +524,70 @@ def test_bumps_are_not_leapt_over_and_their_work_is_counted():
     work = np.concatenate([[0.0], np.cumsum(0.5 * (net[1:] + net[:-1]) * np.diff(time))])
     assert np.max(np.abs(run["energy"] - run["energy"][0] - work)) < 2e-3 * np.ptp(run["energy"])
     assert np.array_equal(run["tire"], run.data["force_value"].sel(force="tire").values)
+
+
+CLOSINGS = [
+    {"method": "rk4", "step": 4e-3}, {"method": "abm", "rtol": 1e-5}, {"method": "dopri", "rtol": 1e-5},
+    {"method": "radau", "rtol": 1e-5}, {"method": "rk4", "step": 4e-3, "loops": "pseudo-inverse"},
+    {"method": "rk4", "step": 4e-3, "loops": "qr", "weighting": "none"},
+    {"method": "rk4", "step": 4e-3, "formulation": "cartesian"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", CLOSINGS, ids=lambda o: " ".join(map(str, o.values())))
+def test_a_tolerance_on_the_constraints_is_kept_at_every_step(options):
+    """P0's eps: what a step leaves is within it, looser than rounding and with fewer iterations; the motion moves little."""
+    m = rssr.model()
+    tight = madi.simulate(m, 1.0, history=True, engine="jit", **options)
+    for eps in (1e-9, 1e-6):
+        run = madi.simulate(m, 1.0, history=True, closing=eps, engine="jit", **options)
+        left = run.data["step_violation"].values
+        assert np.max(left) <= eps
+        assert np.max(run["violation"]) <= eps
+        assert np.max(left) > 100 * np.max(tight.data["step_violation"].values)
+        iterations = [sum(r.statistics[f"{name}_iterations"] for name in ("position", "velocity")) for r in (run, tight)]
+        assert iterations[0] < iterations[1]
+        assert np.max(np.abs(run["body1.z"] - np.interp(run["time"], tight["time"], tight["body1.z"]))) < 2e-3
+
+
+def test_a_tolerance_on_the_constraints_is_refused_where_it_has_no_say():
+    m = rssr.model()
+    for options, told in (
+        ({"method": "newmark", "step": 1e-3}, "closes|keeps the loops closed by itself"),
+        ({"loops": "baumgarte", "step": 1e-3}, "only feeds the violation back"), ({"closing": 0.0}, "from 1e-13 to 0.1"),
+        ({"closing": "tight"}, "must be a number"), ({"weighting": "none"}, "belongs to loops='pseudo-inverse'"),
+        ({"weighting": "heavy", "loops": "qr"}, "choose 'mass' or 'none'"),
+    ):  # fmt: skip
+        with pytest.raises(madi.InputError, match=told):
+            madi.simulate(m, 0.1, **{"closing": 1e-6 if "weighting" not in options else None, **options})
+
+
+def test_p2_s_own_form_corrects_by_coordinates_and_ours_by_mass():
+    """An open loop is closed along I_R alone (dq = -J^T (J J^T)^-1 Phi, P2's eq. 5.1), or by the least motion by mass; a
+    heavy part sets the two apart, as it must."""
+    from madi.loops import kkt
+    from madi.pipeline import prepare
+
+    moved = {}
+    for weighting in ("mass", "none"):
+        m = rssr.model()
+        m["body2"].mass = 100.0  # heavy beside the others
+        m["body2"].inertia = tuple(100.0 * x for x in m["body2"].inertia)
+        solver = prepare(m, 0.1, step=1e-3, loops="pseudo-inverse", weighting=weighting, engine="plain")
+        assert solver.closer.work.tally[kkt.PLAIN] == (weighting == "none")
+        close, context = solver.closer.function("close-null-space")
+        q, v = solver.system.q0, np.zeros(solver.system.nv)
+        start = solver.system.q0
+        q[0] += 1e-4  # R1 alone is turned: the loop is open
+        close(0.0, q, v, np.zeros(len(v)), np.zeros(len(v)), context)
+        assert np.max(np.abs(solver.system.constraints(q))) < 1e-10
+        moved[weighting] = q - start
+    system = rssr.model().build()
+    J = system.constraint_jacobian(system.q0)
+    first = np.zeros(system.nv)
+    first[0] = 1e-4
+    plain = first - J.T @ np.linalg.solve(J @ J.T, J @ first)  # P2's eq. 5.1, to first order
+    columns = [system.v_slice("R1").start, system.v_slice("R3").start]
+    places = [system.q_slice("R1").start, system.q_slice("R3").start]
+    np.testing.assert_allclose(moved["none"][places], plain[columns], atol=1e-7)
+    assert np.max(np.abs(moved["mass"][places] - plain[columns])) > 1e-6

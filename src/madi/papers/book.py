@@ -61,8 +61,8 @@ HEAD = """# The papers' experiments
 Written by `madi papers all --book`; do not edit. {machine}
 
 Each paper with its methods, every table with the printed values beside ours, every figure, and each conclusion with a
-verdict: holds, does not hold, or depends on something, with the numbers behind it. What a paper does not print, and what is taken
-instead, is on top of the file of its experiment (`src/madi/papers/`).
+verdict: holds, does not hold, or depends on something, with the numbers behind it. What a paper does not print, and what is
+taken instead, is on top of the file of its experiment (`src/madi/papers/`).
 """
 
 
