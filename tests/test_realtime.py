@@ -327,8 +327,8 @@ def test_the_6x6_stands_rolls_and_keeps_its_peaks():
 
 
 def test_explicit_newmark_does_on_the_6x6_what_p4_says():
-    """10 ms: peaks that jump somewhat; 20 ms: it runs, with false peaks and noise on the level road. The full predictor, whose
-    limit is half as far where damping decides, is lost there."""
+    """10 ms: peaks that jump somewhat; 20 ms: it runs, with false peaks and noise on the level road. The full predictor,
+    whose limit is half as far where damping decides, is lost there."""
     s = six_by_six.experiment().build()
     tight = madi.simulate(s, 3.0, method="dopri", rtol=1e-8, times=np.linspace(0, 3, 3001))
     peaks = np.max(np.abs(six_by_six.chassis(tight)), axis=0)

@@ -163,8 +163,7 @@ def prepare(
     chosen = _method(method, step)
     if chosen.implicit and formulation == "cartesian":
         raise InputError(f"method={chosen.name!r} works in joint coordinates; formulation='cartesian' has explicit methods")
-    has_loops = bool(system.frozen.rows) or formulation == "cartesian"
-    closed = loop_options(loops, chosen, formulation, engine, has_loops, feedback, closing, weighting)
+    closed = loop_options(loops, chosen, formulation, engine, bool(system.frozen.rows), feedback, closing, weighting)
     _refuse_unused(chosen, step, rtol=rtol, atol=atol, max_step=max_step, first_step=first_step, order=order)
     own = implicit_options(chosen, gamma, beta, spectral_radius, alpha, iterations, jacobian)
     span = positive(duration, "duration")

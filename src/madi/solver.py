@@ -413,10 +413,11 @@ class Solver(Integration):
         return run
 
     def _newton_statistics(self) -> dict[str, Any]:
-        exact = self.system.residual_blocks[1] is not None
+        trace = self.system.residual_blocks[1]
+        word = "differences" if trace is None else "exact" if trace.outside is None else "split"
         return {
             "newton_iterations": int(self.count[NEWTONS]), "jacobians": int(self.count[JACOBIANS]),
-            "jacobian": "exact" if exact else "differences",
+            "jacobian": word,  # split: exact but for the slopes of functions in Python
         }  # fmt: skip
 
     def _loads(

@@ -452,11 +452,13 @@ class System:
         """Derivatives of the residual R = M a + Phi_q^T lam - P, and Phi_q; exact from the trace.
 
         By q means along the speeds (see `derivatives`). Of functions that stay in Python, the derivatives of their own
-        values are by central differences (P4's R_num); `.exact` is False where the model is too large to trace.
+        values are by central differences (P4's R_num); `.exact` is False with them, and where the model is too large to
+        trace: then all is by differences.
         """
         q, v, x = self._coordinates(q), self._vector(v, self.nv, "v").copy(), self._trial(a, lam)
         found = self._blocks(t, q, v, x)
-        return SystemJacobian(found["qdd"], found["qd"], found["q"], found["phi"], self.residual_blocks[1] is not None)
+        exact = self.residual_blocks[1] is not None and self.outside is None
+        return SystemJacobian(found["qdd"], found["qd"], found["q"], found["phi"], exact)
 
     def _blocks(self, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
         """The blocks of the system Jacobian as full matrices, by name (symbolic/jacobian.py)."""

@@ -15,8 +15,8 @@ from madi.cartesian.motion import (
     joint_state,
     link_frames,
 )
-from madi.forces.dispatch import apply_forces
 from madi.kernel import kernel
+from madi.signals.tape import apply_forces
 
 
 @kernel

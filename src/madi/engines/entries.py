@@ -19,11 +19,10 @@ from madi.dynamics.inverse import inverse
 from madi.dynamics.kinematics import accelerations, point, point_velocity, positions, to_ground, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.modal import generalised_force
-from madi.forces.dispatch import apply_forces
 from madi.joints.dispatch import direction, exponential
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, null_space, projection
-from madi.signals.tape import drive_signals
+from madi.signals.tape import apply_forces, drive_signals
 
 
 @kernel

@@ -9,7 +9,6 @@ from __future__ import annotations
 from madi.forces import BY_CODE, applied_force, applied_torque, joint_spring, joint_torque, spring_damper
 from madi.forces.line import line
 from madi.kernel import kernel
-from madi.signals.tape import force_signals
 
 SPRING_DAMPER = spring_damper.KIND.code
 JOINT_SPRING = joint_spring.KIND.code
@@ -20,14 +19,17 @@ BUILT_IN = JOINT_TORQUE  # the last of them
 
 
 @kernel
-def apply_forces(model, work, t, tau):
-    """work.Q = applied force vectors, work.tau = generalised forces: those handed in and those of the elements. First the
-    signals they are made of; work.q and work.v are the state as driven."""
+def measure_lines(model, work):
+    """work.measure: length and rate of the elements whose law sees them."""
     for k in range(model.na):
         e = model.measured[k]
         length, rate, _, _, _ = line(model, work, model.force_a[e], model.force_b[e], model.force_at[e])
         work.measure[2 * k], work.measure[2 * k + 1] = length, rate
-    force_signals(model, work, t, work.q, work.v)
+
+
+@kernel
+def apply_elements(model, work, tau):
+    """work.Q = applied force vectors, work.tau = generalised forces: those handed in and those of the elements."""
     Q = work.Q
     for i in range(model.n):
         for j in range(6):

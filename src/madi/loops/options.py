@@ -65,7 +65,7 @@ def loop_options(
     if weighting == "none" and name not in WAYS:
         raise InputError(f"weighting='none': it belongs to loops={', '.join(map(repr, WAYS))}; leave it out")
     if not has_loops:
-        return LoopOptions()
+        return LoopOptions(closing=shut)
     if name is not None and method.name in WITHIN:
         raise InputError(f"loops={name!r}: method={method.name!r} closes the loops within its step; leave `loops` out")
     name = name or "projection"

@@ -7,6 +7,7 @@ any engine; when a model is traced, the tape is unrolled into the trace like eve
 from __future__ import annotations
 
 from madi import kernel as k
+from madi.forces.dispatch import apply_elements, measure_lines
 from madi.kernel import kernel
 
 _NAMES = (
@@ -197,7 +198,16 @@ def drive_signals(model, work, t, q, v):
 
 @kernel
 def force_signals(model, work, t, q, v):
-    """The rest of the tape, then the functions that stay in Python; work.measure is known (forces/dispatch.py)."""
+    """The rest of the tape, then the functions that stay in Python; work.measure is known."""
     run_tape(model, work, t, q, v, model.nd, model.nt)
     for c in range(model.nc):
         call_user(model.callback[c, 0], t, q, v, work.measure, work.signal, model.callback[c, 1])
+
+
+@kernel
+def apply_forces(model, work, t, tau):
+    """work.Q, work.tau: all forces, those handed in and those of the elements, after the signals these are made of.
+    Positions and velocities are known, work.q and work.v the state as driven."""
+    measure_lines(model, work)
+    force_signals(model, work, t, work.q, work.v)
+    apply_elements(model, work, tau)
