@@ -141,3 +141,23 @@ def test_statics_with_a_function_in_python():
     assert madi.statics(m).q[0] == pytest.approx(-2.0 * 9.81 / 100.0, rel=1e-9)
     found = madi.linearize(m)
     assert np.max(np.abs(found.eigenvalues.imag)) == pytest.approx(np.sqrt(50.0), rel=1e-7)
+
+
+@pytest.mark.parametrize("options", [{"step": 1e-2, "method": "newmark"}, {"rtol": 1e-7}, {"rtol": 1e-6, "method": "radau"}])
+def test_batches_with_functions_in_python(options):
+    """Each run of a batch is that of the traced function; the addresses of functions are no part of a model's structure."""
+
+    def pendulum(keep):
+        m = madi.Model("pendulum")
+        m.body("bob", 1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0))
+        m.revolute("A", m.ground, "bob", at=(0, 0, 0), axis=(0, 1, 0))
+        m.joint_spring("s", "A", stiffness=5.0, damping=0.1)
+        m.joint_torque("t", "A", keep(lambda t, q, v: -0.3 * v["A"] + 0.2 * q["A"]))
+        return m
+
+    values = {"s.stiffness": [1.0, 5.0, 9.0]}
+    found, wanted = (
+        madi.simulate_many(pendulum(keep), values, 1.0, times=[1.0], **options) for keep in (madi.in_python, lambda f: f)
+    )
+    np.testing.assert_allclose(found["q"].values, wanted["q"].values, rtol=1e-9)
+    assert len(np.unique(found["q"].values)) == 3

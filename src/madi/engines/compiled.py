@@ -14,7 +14,7 @@ from madi.engines.cache import cache_folder, is_whole, remove, source_hash, temp
 from madi.engines.compiler import FLAGS, compile_c, machine, require_compiler
 from madi.engines.entries import ENTRIES
 from madi.engines.jit import explain_wait, loop_function
-from madi.topology.layout import Layout, repack
+from madi.topology.layout import Layout
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_void_p] * 5)
 
@@ -23,18 +23,9 @@ def library_path(layout: Layout, entry: str, request: tuple[float, ...] = (), pa
     """Where the machine code of an entry of a model is kept: keyed by the model, the sources, the compiler."""
     digest = hashlib.sha256()
     words = [entry, repr(request), parameters.key() if parameters else "", source_hash(), *FLAGS, machine()]
-    for part in (without_addresses(layout).tobytes(), layout.reals.tobytes(), " ".join(words)):
+    for part in (layout.structure.tobytes(), layout.reals.tobytes(), " ".join(words)):
         digest.update(part if isinstance(part, bytes) else part.encode())
     return cache_folder() / "compiled" / f"{entry}-{digest.hexdigest()[:24]}.so"
-
-
-def without_addresses(layout: Layout) -> np.ndarray:
-    """The model's integers less where this process keeps functions that stay in Python."""
-    if layout.header("nc") == 0:
-        return layout.ints
-    table = np.array(layout.arrays.callback)
-    table[:, 0] = 0
-    return repack(layout, {}, {"callback": table}).ints
 
 
 def _library(path: Path, name: str, source: Callable[[], str]) -> tuple[Any, Any]:

@@ -265,6 +265,15 @@ class Layout:
         """Sizes and addresses in the order of `Arrays`: what compiled kernels reach the views through."""
         return address_table(self.arrays)
 
+    @cached_property
+    def structure(self) -> np.ndarray:
+        """The integers less where this process keeps functions that stay in Python."""
+        if self.header("nc") == 0:
+            return self.ints
+        table = np.array(self.arrays.callback)
+        table[:, 0] = 0
+        return repack(self, {}, {"callback": table}).ints
+
     def work_size(self, dense: bool = False) -> int:
         """Reals an evaluation needs as scratch; `dense`: with what null-space methods need."""
         return work_length(self.ints, dense)

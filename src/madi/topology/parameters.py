@@ -74,7 +74,7 @@ def parameters(model: Model, names: Sequence[str], frame: str = "base") -> Param
         step = 0.125 * max(abs(drawn), 1.0)
         near, far = (_frozen(changed(model, {name: drawn + k * step}), frame) for k in (1.0, 2.0))
         for other in (near, far):
-            if not np.array_equal(other.layout.ints, base.layout.ints):
+            if not np.array_equal(other.layout.structure, base.layout.structure):
                 raise InputError(f"parameter {name!r}: the model's structure changes with it; it cannot stay adjustable")
         slope = (near.layout.reals - base.layout.reals) / step
         size = np.abs(base.layout.reals) + np.abs(far.layout.reals) + 1e-6
