@@ -302,6 +302,9 @@ def report(out: Path) -> dict[str, Any]:
             "Tables 1-3: data as printed": [
                 {"": "mass, kg; inertia, kg m²", "chassis": "2575; (242, 1270, 1170)", "arm": "227.38; (12.33, 1.16, 23.10)",
                  "wheel": "25; (0.54, 0.54, 0.8)"},
+                {"": "places (Table 2), m", "chassis": "-", "arm": "joints (0.7, 0 or -0.7, 0, ±0.45); centre (0.5, "
+                      "0, 0) from it",
+                 "wheel": "(0, 0, ±0.15) from its joint, + on the right"},
                 {"": "rotational spring, damper", "chassis": "-", "arm": f"{SPRING} N m/rad, {DAMPER} N m "
                       f"s/rad", "wheel": "-"},
                 {"": "tire: radius, stiffness, damping", "chassis": "-", "arm": "-",
