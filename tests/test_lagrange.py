@@ -222,3 +222,19 @@ def test_p3_s_printed_coefficients_lack_the_slope_of_d():
     change = ralf_print.energies(0.2)
     assert change["derived"] < 1e-9
     assert change["printed"] > 1e-6
+
+
+def test_code_with_letters_that_code_has_for_itself():
+    """Coordinates and data called q, v, M, h, t1: the written function is right all the same; and pi is known."""
+    q, h, M, v = sp.symbols("q h M v")
+    made = Lagrange(
+        [q, v], [Lump(sp.Matrix([h * sp.sin(q), -h * sp.cos(q) * sp.cos(sp.pi * v / 7)]), M)], (0, -9.81), data=[h]
+    )
+    space = {}
+    exec(made.code(), space)
+    state, values = ([0.3, 0.4], [0.5, -0.6]), {h: 1.3, M: 2.0}
+    found = space["equations"](*state, [values[letter] for letter in made.letters])
+    numbers = made.with_values(values)
+    wanted = numbers._numbers(*state[0], *state[1])
+    np.testing.assert_allclose(found[0], np.array(wanted[0], dtype=float), rtol=1e-12)
+    np.testing.assert_allclose(found[1], np.array(wanted[1], dtype=float).reshape(-1), rtol=1e-12)

@@ -138,3 +138,32 @@ def test_a_joint_s_spring_by_table(between, tmp_path):
     assert torque == pytest.approx(5.25, abs=1e-12) if between == "linear" else abs(torque - 5.25) > 0.05
     with pytest.raises(madi.ModelError, match=r"between='smooth'.*'linear', 'cubic'"):
         draw(lambda m: m.joint_characteristic("s", "A", spring, between="smooth")).build()
+
+
+def test_the_energy_of_tables_and_laws_balances():
+    """d(energy)/dt = power - dissipated along a run: tables store and dissipate, what a law does is power."""
+    m = madi.Model("mass", gravity=(0, 0, 0))
+    m.body("b", 1.0, inertia=(1, 1, 1), position=(1, 0, 0))
+    m.prismatic("A", m.ground, "b", at=(1, 0, 0), axis=(1, 0, 0), q0=0.3)
+    line = ((0, 0, 0), (1, 0, 0))
+    m.characteristic("c", m.ground, "b", line, [(-1, -5), (0, 0), (1, 5)], [(-1, -0.4), (0, 0), (1, 0.4)], free_length=1.0)
+    m.joint_characteristic("j", "A", [(-1, -2), (0, 0), (1, 3)], [(-1, -0.1), (1, 0.1)])
+    for law in (None, lambda length, rate: 2.0 * (length - 1.0) + 0.3 * rate):
+        if law is not None:
+            m.two_point_force("f", m.ground, "b", line, law)
+        run = madi.simulate(m, 2.0, rtol=1e-10, times=np.linspace(0, 2, 4001))
+        change = np.trapezoid(run["power"] - run["dissipated"], run["time"])
+        assert run["energy"][-1] - run["energy"][0] == pytest.approx(change, abs=1e-6)
+        assert (np.max(np.abs(run["power"])) > 0.1) == (law is not None)
+
+
+def test_a_parameter_must_not_hide_what_a_law_sees(tmp_path):
+    (tmp_path / "m.yaml").write_text("""
+madi: 1
+parameters: {length: 3}
+bodies: {bob: {mass: 2, inertia: [1, 1, 1], position: [1, 0, 0]}}
+joints: {A: {type: prismatic, parent: ground, child: bob, at: [1, 0, 0], axis: [1, 0, 0]}}
+forces: {f: {type: two_point_force, a: ground, b: bob, at: [[0, 0, 0], [1, 0, 0]], law: "10 * length"}}
+""")
+    with pytest.raises(madi.MadiError, match="'length' is what the element measures"):
+        madi.load(tmp_path / "m.yaml")

@@ -70,3 +70,24 @@ def test_files_and_bad_words(tmp_path):
     m = rssr.model("distance")
     with pytest.raises(madi.InputError, match="'coupler' has no axes of its own"):
         madi.simulate(m, 0.1, reactions={"coupler": "joint"})
+
+
+def test_what_cannot_be_told_is_refused_before_anything_is_computed():
+    """A rod has no axes; a page of its run is drawn all the same; joints that end on the ground, and joints madi adds, have
+    their loads too; a joint on a bending parent has no axes of its own."""
+    m = madi.Model("x")
+    for name, x in (("b", 0.0), ("c", 1.0)):
+        m.body(name, 1.0, inertia=(1, 1, 1), position=(x, 0, -1))
+    m.revolute("A", m.ground, "b", at=(0, 0, 0), axis=(0, 1, 0), q0=0.3)
+    m.revolute("B", "c", m.ground, at=(1, 0, 0), axis=(0, 1, 0))
+    m.distance("rod", "b", "c", ((0, 0, -1), (1, 0, -1)))
+    run = madi.simulate(m, 0.2, rtol=1e-6, reactions={"rod": "ground", "B": "joint"})
+    assert "rod.fx_joint" not in run.signals
+    assert all(len(run[name]) for name in run.signals if name.startswith(("rod.", "B.")))
+    np.testing.assert_allclose(run["B.mz"], 0.0, atol=1e-9)
+    free = madi.Model("free")
+    free.body("b", 1.0, inertia=(1, 1, 1))
+    free.free("float", free.ground, "b")
+    madi.simulate(free, 0.1, reactions=free.build().loaded_names)
+    with pytest.raises(madi.InputError, match="nothing that carries a load is called 'X'"):
+        madi.simulate(m, 1e6, reactions={"X": "child"})

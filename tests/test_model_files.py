@@ -184,8 +184,9 @@ def every_element():
         spring=[(0, 0), (0.1, 100)],
         damper=[(-1, -10), (0, 0), (1, 30)],
         between="cubic",
-        law=lambda length, rate: 3.0 * length * length - rate,
     )
+    m.two_point_force("ram", base, spun, line, lambda length, rate: 3.0 * length * length - rate)
+    m.joint_characteristic("table", "revolute", [(-1, -3), (0, 0), (1, 5)], between="cubic")
     m.torsion_bar("bar", base, spun, axis=(0, 1, 0), stiffness=10, rest=0.1)
     m.bushing("bush", base, spun, at=(0, 2, 1), stiffness=(1, 2, 3, 4, 5, 6), axis=(0, 1, 1))
     m.joint_spring("turn", "revolute", stiffness=5, rest=0.1)

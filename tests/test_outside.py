@@ -56,20 +56,92 @@ def test_the_jacobian_is_that_of_the_traced_functions():
             np.testing.assert_allclose(y, x, atol=2e-7 * np.max(np.abs(x)))
 
 
+def with_a_branch(t, q, v):
+    """What cannot be traced; it depends on a coordinate of the base, on two speeds, and on time."""
+    push = -3.0 * v[0] * abs(v[0]) + 20.0 * q["base"][4] if t < 1e9 else 0.0
+    return push if push < 1e9 else 0.0, 0.1 * v["W"] + t, 0.0
+
+
+@pytest.mark.filterwarnings("ignore::madi.errors.MadiWarning")
 def test_what_a_function_depends_on_is_found_or_told():
-    s = machine(True).build()
+    m = machine(True)
+    m["push"].value = with_a_branch
+    s = m.build()
     places = [*s.coordinates, *s.speeds, "length", "rate"]
     first, second = ([places[j] for j in columns] for columns in s.outside.columns)
     names = s.coordinates[s.q_slice("base")]
-    assert first == [names[3], names[4], "base.vx", "A", "W"]
-    assert second == ["length", "rate"]
-    m = machine(True)
+    assert first == [names[4], "base.vx", "W"]
+    assert second == places  # marked with in_python: it may have a memory, and is not tried
     m["push"].value = madi.in_python(lambda t, q, v: (0.0, -v["A"], 0.0), of=["A"])
     s = m.build()
     assert [places[j] for j in s.outside.columns[0]] == ["A", "A"]  # the coordinate, and the speed
     m["push"].value = madi.in_python(lambda t, q, v: (0.0, -v["A"], 0.0), of=["X"])
     with pytest.raises(madi.ModelError, match="there is no coordinate or speed 'X'"):
         m.build()
+
+
+class Sampled:
+    """A controller with a memory: it acts every 10 ms and holds in between."""
+
+    next = u = 0.0
+
+    def __call__(self, t, q, v):
+        if t >= self.next - 1e-12:
+            self.u, self.next = -40.0 * q[0] - 5.0 * v[0], t + 0.01
+        return self.u
+
+
+def cart(function):
+    m = madi.Model("cart", gravity=(0, 0, 0))
+    m.body("b", 2.0, inertia=(1, 1, 1))
+    m.prismatic("A", m.ground, "b", at=(0, 0, 0), axis=(1, 0, 0), q0=0.2)
+    m.joint_torque("u", "A", function)
+    return m
+
+
+def test_a_controller_with_a_memory_is_not_tried():
+    controller = Sampled()
+    assert cart(madi.in_python(controller)).build().residual_blocks[1] is not None
+    assert (controller.next, controller.u) == (0.0, 0.0)
+    ends = [
+        madi.simulate(cart(madi.in_python(Sampled())), 1.0, step=1e-3, method=method, engine="jit")["A"][-1]
+        for method in ("rk4", "newmark")
+    ]
+    assert ends[0] == pytest.approx(ends[1], abs=2e-3)
+
+
+def test_an_object_with_a_function_of_its_own_is_called_itself():
+    class Gain:
+        def __init__(self, function):
+            self.function = function
+
+        def __call__(self, t, q, v):
+            return -10.0 * self.function(t, q, v)
+
+    s = cart(madi.in_python(Gain(lambda t, q, v: q[0]))).build()
+    assert s.forward_dynamics([0.2], [0.0])[0] == pytest.approx(-1.0)
+
+
+@pytest.mark.filterwarnings("ignore::madi.errors.MadiWarning")
+def test_linearisation_sees_what_trying_has_missed():
+    """A spring that acts at its own time only: w = sqrt(500 / 2)."""
+    m = cart(lambda t, q, v: -500.0 * q[0] if 2 < t < 50 else -2.0 * v[0])
+    found = madi.linearize(m, q=[0.0], v=[0.0], t=3.0)
+    assert np.max(found.eigenvalues.imag) == pytest.approx(np.sqrt(250.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"method": "newmark", "step": 1e-2}, {"method": "ida"}, {"method": "radau"}])
+def test_of_two_functions_the_guilty_one_is_named(options):
+    def fails(t, q, v):
+        if t > 0.3:
+            raise ValueError("no more")
+        return 0.0
+
+    m = cart(madi.in_python(lambda t, q, v: -q[0]))
+    m.joint_torque("guilty", "A", madi.in_python(fails))
+    with pytest.raises(madi.RunError, match="'guilty' raised ValueError: no more") as caught:
+        madi.simulate(m, 1.0, engine="jit", **options)
+    assert len(caught.value.run.data["time"]) > 3
 
 
 @pytest.mark.parametrize("engine", ["jit", "compiled"])

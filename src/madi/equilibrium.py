@@ -69,7 +69,7 @@ class Balance:
         if system.outside is None:
             found = _traced(layout.ints.tobytes(), layout.reals.tobytes())
         else:
-            found = jacobian_function(layout, None, system.outside)
+            found = jacobian_function(layout, None, system._outside(whole=True))
         if found is None:
             raise InputError(f"model {system.name!r} is too large to trace; settle it by a damped simulation")
         self.blocks, self.trace = found
@@ -89,6 +89,7 @@ class Balance:
             x = np.concatenate([np.zeros(2 * nv), lam])
             out = self.engine.evaluate("residual", self.t, q, np.zeros(nv), x, self.size)
             values = np.asarray(self.trace(self.t, q, np.zeros(nv), x)).reshape(-1)
+            system._raise_from_functions()
             if not (np.isfinite(values).all() and np.isfinite(out).all()):
                 raise RunError(f"model {system.name!r}: forces or stiffnesses are not finite where it should rest")
             found = self.blocks.matrices(values, nv, nr)

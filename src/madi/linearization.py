@@ -173,6 +173,7 @@ class _Point:
         else:
             self.a, self.lam = system.forward_dynamics(q, v, t=t, engine="plain"), np.zeros(0)
         blocks = system._blocks(t, q, v.copy(), np.concatenate([np.zeros(nv), self.a, self.lam]))
+        system._raise_from_functions()
         self.masses = np.diag(blocks["qdd"]).copy()
         self.free = np.asarray(system.layout.arrays.drive) == -1
         rows = np.asarray(system.layout.arrays.row_place) >= 0 if nr else np.zeros(0, dtype=bool)

@@ -19,7 +19,7 @@ from madi.loops.assemble import start_vector
 from madi.loops.options import loop_options
 from madi.model.model import Model
 from madi.results.flexible import large_deflections
-from madi.results.loads import asked
+from madi.results.loads import asked, described
 from madi.signals.jumps import Jump, speed_jumps
 from madi.solver import Solver, number, positive
 from madi.system import System
@@ -177,6 +177,9 @@ def prepare(
         system = _for_cartesian(model, system, engine)
     elif formulation not in (None, "auto", *FORMULATIONS):
         raise InputError(f"formulation={formulation!r}: choose one of {', '.join(FORMULATIONS)}, cartesian")
+    for name in wanted:
+        system._loaded(name)
+    described(system, wanted)  # what cannot be told is refused now
     start = assembled(system, q0, v0)
     max_step = over_bumps(system, start, chosen) if max_step is None else max_step
     solver: Solver | CartesianSolver

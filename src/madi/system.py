@@ -87,7 +87,7 @@ class System:
         other.layout = Layout(self.drawn.ints, self.drawn.reals.copy())
         other.frozen = copy.copy(self.frozen)
         other._engines = {}
-        for name in ("residual_blocks", "start"):
+        for name in ("residual_blocks", "_whole_blocks", "start"):
             other.__dict__.pop(name, None)
         return other
 
@@ -99,7 +99,7 @@ class System:
         other = copy.copy(self)
         other.layout = other.drawn = repack(self.layout, {}, {"drive": np.where(drive >= 0, -2, drive)})
         other._engines, other._traces = {}, {}
-        for name in ("start", "residual_blocks"):
+        for name in ("start", "residual_blocks", "_whole_blocks"):
             other.__dict__.pop(name, None)
         return other
 
@@ -320,6 +320,9 @@ class System:
         """The functions that stay in Python (signals/outside.py); None: there are none."""
         if not self.frozen.signals.callbacks:
             return None
+        return self._outside(whole=False)
+
+    def _outside(self, whole: bool) -> Any:
         from madi.signals.outside import Outside
 
         model, work = self.layout.arrays, self.engine("plain").work
@@ -327,7 +330,16 @@ class System:
         velocities(model, work, self.q0, self.v0)
         lines = [line(model, work, model.force_a[e], model.force_b[e], model.force_at[e])[:2] for e in model.measured]
         measures = np.array(lines, dtype=float).reshape(-1)
-        return Outside(self.frozen.signals.callbacks, self.q0, self.v0, measures)
+        return Outside(self.frozen.signals.callbacks, self.q0, self.v0, measures, whole)
+
+    @cached_property
+    def _whole_blocks(self) -> tuple[Any, Any]:
+        """As `residual_blocks`, for derivatives that must be right at any one state: by all that functions in Python get."""
+        from madi.symbolic.jacobian import jacobian_function
+
+        if self.outside is None:
+            return self.residual_blocks
+        return jacobian_function(self.drawn, self.parameters, self._outside(whole=True)) or self.residual_blocks
 
     def formulation(self, name: str | None = None) -> str:
         """The formulation asked for, or the fastest for this size."""
@@ -457,6 +469,7 @@ class System:
         """
         q, v, x = self._coordinates(q), self._vector(v, self.nv, "v").copy(), self._trial(a, lam)
         found = self._blocks(t, q, v, x)
+        self._raise_from_functions()
         exact = self.residual_blocks[1] is not None and self.outside is None
         return SystemJacobian(found["qdd"], found["qd"], found["q"], found["phi"], exact)
 
@@ -464,11 +477,10 @@ class System:
         """The blocks of the system Jacobian as full matrices, by name (symbolic/jacobian.py)."""
         from madi.integrate.newton import differences
 
-        blocks, trace = self.residual_blocks
+        blocks, trace = self._whole_blocks
         values = np.zeros(sum(blocks.sizes))
         if trace is not None:
             values[:] = trace(t, q, v, x, self.values)
-            self._raise_from_functions()
         else:
             function, context = self.engine("plain").function("residual")
             scratch = np.zeros(2 * (self.nv + 2 * self.n_constraints))

@@ -226,3 +226,34 @@ def test_order_of_explicit_newmark_with_and_without_damping(name, damping, order
         for h in (0.02, 0.01, 0.005)
     ]
     np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), order, atol=0.15)
+
+
+@pytest.mark.parametrize("name", ["abm", "dopri"])
+def test_outputs_before_a_drive_s_jump_know_nothing_of_it(name):
+    """The impulse acts at 0.7 s; up to there the motion is that of the drive without its jump."""
+
+    def cart(jump):
+        m = madi.Model("cart")
+        m.body("c", 1.0, inertia=(0.1, 0.1, 0.1))
+        m.body("b", 1.0, inertia=(0.05, 0.05, 0.05), position=(0, 0, -0.5))
+        m.prismatic("X", m.ground, "c", at=(0, 0, 0), axis=(1, 0, 0))
+        m.revolute("A", "c", "b", at=(0, 0, 0), axis=(0, 1, 0), q0=0.3)
+        m.drive("X", (lambda t: madi.where(t < 0.7, 0.2 * t, 0.14 + 1.5 * (t - 0.7))) if jump else (lambda t: 0.2 * t))
+        return m
+
+    times = np.linspace(0, 0.6995, 1400)
+    found, wanted = (madi.simulate(cart(jump), 1.0, method=name, rtol=1e-9, times=times) for jump in (True, False))
+    np.testing.assert_allclose(found["A.v"], wanted["A.v"], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rk4", "ab3", "abm"])
+def test_outputs_between_fixed_steps_are_as_good_as_cubics(name, reference):
+    """Of fourth order with quaternions too: halving the step takes the error between steps down by eight at least."""
+    s, v0, _ = reference
+    errors = []
+    for h in (8e-3, 4e-3):
+        times = np.round(np.arange(1, 20) * 8e-3 + 0.4 * h, 12)
+        run = madi.simulate(s, 0.2, v0=v0, method=name, step=h, times=times)
+        exact = madi.simulate(s, 0.2, v0=v0, method="dopri", rtol=1e-12, atol=1e-13, times=times)
+        errors.append(np.max(np.abs(run.data["v"].values - exact.data["v"].values)))
+    assert errors[1] < errors[0] / 6.5

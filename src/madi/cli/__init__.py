@@ -35,9 +35,11 @@ def papers(
     """
     from madi.papers import EXPERIMENTS, experiment
 
-    chosen = list(EXPERIMENTS) if "all" in names else names
+    chosen = list(EXPERIMENTS) if "all" in names else list(dict.fromkeys(names))
     known = {name: functools.partial(_in_folder, experiment, name) for name in EXPERIMENTS}
     _refuse_unknown(chosen, known, "experiment", ["all"])
+    if book and set(chosen) != set(EXPERIMENTS):
+        raise typer.BadParameter("--book writes the whole book: say `madi papers all --book`")
     ready_folder(out)
     if book:
         ready_folder(docs)

@@ -22,12 +22,8 @@ class CalledFromC:
 
         def entry(t: float, q: Any, v: Any, x: Any, out: Any, context: Any) -> int:
             found = np.ctypeslib.as_array(out, (size,))
-            try:
-                state = [np.ctypeslib.as_array(part, (n,)).copy() for part, n in ((q, nq), (v, nv), (x, nx))]
-                found[:] = trace(t, *state, values[:p] if values is not None and p else None)
-            except BaseException as error:
-                trace.outside.callbacks[0].error = error
-                found[:] = np.nan
+            state = [np.ctypeslib.as_array(part, (n,)).copy() for part, n in ((q, nq), (v, nv), (x, nx))]
+            found[:] = trace(t, *state, values[:p] if values is not None and p else None)
             return 0
 
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[POINTER] * 4, ctypes.c_void_p)(entry)

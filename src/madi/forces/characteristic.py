@@ -3,7 +3,7 @@
 Force over stretch (l - l0) and force over rate, each a table: between its points straight lines or monotone cubics (no
 overshoot where the data have none; but a long piece beside short ones bends), beyond its ends straight on. Potential: the
 integral of the first; dissipated: the second times the rate. Data: for every piece its start, four coefficients, and the
-integral up to it. A law f(length, rate, t) may be added; its power is delivered, see two_point_force.py.
+integral up to it. In formula form a law is a two_point_force.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ KIND = ForceKind(
     "characteristic",
     code=7,
     parameters=("ax", "ay", "az", "bx", "by", "bz", "free_length", "spring ...", "damper ..."),
-    signals=1,
     value="tension",
     ends=2,
-    law=True,
 )
 PIECE = 6
 BETWEEN = ("linear", "cubic")
@@ -76,7 +74,7 @@ def apply(model, work, e):
     length, rate, x, y, z = line(model, work, a, b, s)
     spring, potential = curve(p, s + 7, length - p[s + 6])
     damper, _ = curve(p, s + 8 + PIECE * int(p[s + 7]), rate)
-    f = spring + damper + work.signal[model.force_signal[e]]
+    f = spring + damper
     pull(model, work, a, b, s, f, x, y, z)
     account(work, e, f, potential, -f * rate, damper * rate)
 

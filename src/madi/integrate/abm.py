@@ -205,37 +205,44 @@ def best_order(k, stored, since, low, here, high):
 
 
 @kernel
-def interpolated(c, phi, k, n, back, y, z, w):
-    """z = y + the integral of the polynomial through the last k + 1 derivatives from the present point, y, `back` < 0 on."""
+def interpolated(c, phi, f, k, n, h, back, y, z, row, w):
+    """z = y + the integral from the end of the step, at y, to `back` < 0 before it, of the polynomial through f, the
+    derivative at the predicted end, and the k before it: rows phi_i(n+1) as they go, from f and the phi*_i. row: scratch."""
     for j in range(1, k + 2):
         w[j] = 1.0 / j
     for j in range(n):
-        z[j] = phi[j]
+        row[j] = f[j]
+        z[j] = f[j]
     before = 0.0
     for i in range(2, k + 2):
-        psi, row = c[PAST + i - 1], (i - 1) * n
+        psi, at, beta = h + c[PAST + i - 2], (i - 2) * n, c[BETA + i - 1]
         shift, part = (back + before) / psi, back / psi
         for j in range(1, k + 3 - i):
             w[j] = shift * w[j] - part * w[j + 1]
         for j in range(n):
-            z[j] = z[j] + w[1] * phi[row + j]
+            row[j] = row[j] - beta * phi[at + j]
+            z[j] = z[j] + w[1] * row[j]
         before = psi
     for j in range(n):
         z[j] = y[j] + back * z[j]
 
 
 @kernel
-def outputs(model, times, n_times, count, c, phi, k, end, h, y, Q, V, z, w):
-    """Write all outputs up to `end`, where a step of length h came to y; `advance` is done already."""
+def outputs_within(model, times, n_times, count, c, phi, f, k, end, h, y, Q, V, z, row, w):
+    """Write all outputs before `end`, where a step of length h comes to y: not closed yet, and not struck by a drive."""
     nq, nv = model.nq, model.nv
+    while count[NEXT] < n_times and times[count[NEXT]] < end - 1e-9 * h:
+        interpolated(c, phi, f, k, nq + nv, h, times[count[NEXT]] - end, y, z, row, w)
+        normalise(model, z)
+        write(model, count[NEXT], z, view1(z, nq, nv), Q, V)
+        count[NEXT] += 1
+
+
+@kernel
+def outputs_at(model, times, n_times, count, end, h, y, Q, V):
+    """Write the output at the end of a step, if one is wanted there."""
     while count[NEXT] < n_times and times[count[NEXT]] <= end + 1e-9 * h:
-        back = times[count[NEXT]] - end
-        if back >= -1e-9 * h:
-            write(model, count[NEXT], y, view1(y, nq, nv), Q, V)
-        else:
-            interpolated(c, phi, k, nq + nv, back, y, z, w)
-            normalise(model, z)
-            write(model, count[NEXT], z, view1(z, nq, nv), Q, V)
+        write(model, count[NEXT], y, view1(y, model.nq, model.nv), Q, V)
         count[NEXT] += 1
 
 
@@ -342,7 +349,9 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
             if k > 1 and low < err:
                 count[ORDER] = k - 1
             continue
+        at = t + h if h < end - t else end
         if not began:
+            outputs_within(model, times, n_times, count, c, phi, f, k, at, h, z, Q, V, p, delta, w)
             come_to(calls, model, t + h, z, f, tau)
         count[EVALUATIONS] += 1
         if not (all_finite(z, n) and all_finite(f, n)):
@@ -355,8 +364,8 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         advance(c, phi, h, count[STORED], n, f)
         for j in range(n):
             y[j] = z[j]
-        state[TIME] = t + h if h < end - t else end
-        outputs(model, times, n_times, count, c, phi, k, state[TIME], h, y, Q, V, z, w)
+        state[TIME] = at
+        outputs_at(model, times, n_times, count, at, h, y, Q, V)
         note_step(calls, t + h, h)
         count[ACCEPTED] += 1
         state[STEP] = h

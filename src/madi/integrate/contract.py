@@ -185,9 +185,12 @@ def first_outputs(model, times, n_times, count, t, q, v, Q, V):
 
 @kernel
 def hermite_outputs(model, times, n_times, count, t0, h, q0, x0, d0, x1, d1, q1, Q, V, scratch):
-    """Write all outputs up to t0 + h: the end itself, or a cubic through both ends of x and x' in between."""
+    """Write all outputs up to t0 + h: the end itself, or a cubic through both ends of x and x' in between. d1 = (v, v') at
+    the end, as its own chart has it; for the cubic theta' is taken in the chart at q0."""
     nv = model.nv
     tiny = 1e-9 * h
+    if count[NEXT] < n_times and times[count[NEXT]] <= t0 + h + tiny:
+        chart_rate(model, x1, view1(x1, nv, nv), d1)
     theta = view1(scratch, 0, 2 * nv)
     q = view1(scratch, 2 * nv, model.nq)
     while count[NEXT] < n_times and times[count[NEXT]] <= t0 + h + tiny:
@@ -203,6 +206,8 @@ def hermite_outputs(model, times, n_times, count, t0, h, q0, x0, d0, x1, d1, q1,
             retract(model, q0, theta, q)
             write(model, k, q, view1(theta, nv, nv), Q, V)
         count[NEXT] = k + 1
+    for c in range(nv):
+        d1[c] = x1[nv + c]
 
 
 @kernel

@@ -348,7 +348,7 @@ def _forces(model: Model) -> Iterator[Finding]:
             yield from _coordinate(model, where, joint_name(force.a))
         yield from _force_numbers(force, where)
         count = KINDS_OF_VALUE.get(force.kind)
-        if count is not None and not callable(force.value) and not (force.kind == "characteristic" and force.value is None):
+        if count is not None and not callable(force.value):
             given = numbers(np.atleast_1d(np.asarray(force.value, dtype=object)), count)
             if given is None:
                 yield Finding(where, f"value {force.value!r} is not {count} finite number(s)", "Give numbers or a function")
@@ -426,7 +426,7 @@ def _table(where: str, what: str, value: Any) -> Iterator[Finding]:
         )
 
 
-KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1, "two_point_force": 1, "characteristic": 1}
+KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1, "two_point_force": 1}
 
 
 def _coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:

@@ -282,13 +282,12 @@ class Model:
         return self._force("two_point_force", name, a, b, points(at), value=law)
 
     def characteristic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], spring: Any = (), damper: Any = (),
-                       free_length: float | None = None, between: str = "linear", law: Any = None) -> Force:  # fmt: skip
+                       free_length: float | None = None, between: str = "linear") -> Force:  # fmt: skip
         """Spring and damper by tables: `spring` [(stretch, tension)], `damper` [(rate, tension)]. `between` the points:
-        "linear", or "cubic" (monotone cubics: smooth, but long pieces bend); straight on beyond the ends. `law`: a tension
-        by formula that is added, f(length, rate, t)."""
+        "linear", or "cubic" (monotone cubics: smooth, but long pieces bend); straight on beyond the ends. By formula:
+        `two_point_force`."""
         return self._force(
-            "characteristic", name, a, b, points(at), value=law, spring=spring, damper=damper, free_length=free_length,
-            between=between,
+            "characteristic", name, a, b, points(at), spring=spring, damper=damper, free_length=free_length, between=between,
         )  # fmt: skip
 
     def joint_characteristic(self, name: str, joint: Any, spring: Any = (), damper: Any = (), rest: float = 0.0,
@@ -595,6 +594,8 @@ def fitting(own: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
     if misfit or other:
         loops = {"loops", "feedback", "closing", "weighting"} if asked.get("loops") is None else set()
         gone |= {"method", "order", *implicit} | loops
+    if asked.get("loops") is not None and asked.get("loops") != own.get("loops"):
+        gone |= {"feedback", "closing", "weighting"}
     return {name: value for name, value in own.items() if name not in gone}
 
 

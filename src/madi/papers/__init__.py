@@ -15,5 +15,11 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
 
 
 def experiment(name: str) -> Callable[[Path], dict[str, Any]]:
-    """The report of an experiment, loaded when it is asked for."""
-    return import_module(f"madi.papers.{EXPERIMENTS[name][1]}").report  # type: ignore[no-any-return]
+    """The report of an experiment, loaded when it is asked for; its folder is made."""
+    report = import_module(f"madi.papers.{EXPERIMENTS[name][1]}").report
+
+    def run(out: Path) -> dict[str, Any]:
+        out.mkdir(parents=True, exist_ok=True)
+        return report(out)  # type: ignore[no-any-return]
+
+    return run

@@ -40,26 +40,50 @@ def asked(reactions: Any) -> dict[str, str]:
 
 def described(system: System, reactions: Mapping[str, str]) -> tuple[dict[str, Any], np.ndarray]:
     """(coordinates along "joint", axes of each joint in its parent's as drawn; NaN where an element has none)."""
-    from madi.topology.freeze import joint_frame
-
     model = system.model
     drawn = {body.name: body for body in model.bodies}
+    known = {e.name: e for e in (*system.frozen.joints, *model.constraints, *model.joints)}
     ends: list[tuple[str, str]] = []
     frames = np.full((len(reactions), 3, 3), np.nan)
-    for k, name in enumerate(reactions):
-        element = next(e for e in (*model.joints, *model.constraints) if e.name == name)
+    for k, (name, word) in enumerate(reactions.items()):
+        element = known.get(name)
+        if element is None:
+            system._loaded(name)  # tells what there is
+            ends.append(("ground", "ground"))
+            continue
         pair = (element.parent, element.child) if isinstance(element, Joint) else (element.a, element.b)
         bodies = [str(body_name(end)).partition("@")[0] for end in pair]
         ends.append((bodies[0] if bodies[0] in drawn else "ground", bodies[1] if bodies[1] in drawn else "ground"))
-        if isinstance(element, Joint) and bodies[1] in drawn:
-            parent = drawn.get(bodies[0])
-            turn = np.eye(3) if parent is None else as_rotation(parent.orientation, parent.name)
-            frames[k] = turn.T @ joint_frame(element, drawn[bodies[1]], False).R
-        elif reactions[name] == "joint":
-            raise InputError(f"reactions: {name!r} has no axes of its own; choose ground, parent or child")
+        if isinstance(element, Joint):
+            frames[k] = _axes(element, *(drawn.get(body, model.ground) for body in bodies))
+        if word == "joint" and np.isnan(frames[k]).any():
+            raise InputError(f"reactions: {no_axes(name)}")
     words = {"joint_parent": [a for a, _ in ends], "joint_child": [b for _, b in ends],
              "reaction_axes": list(reactions.values())}  # fmt: skip
     return {name: ("joint", np.array(values, dtype=str)) for name, values in words.items()}, frames
+
+
+def no_axes(name: str) -> str:
+    """Why a load has no joint's axes."""
+    return f"{name!r} has no axes of its own, or they bend with its parent; choose ground, parent or child"
+
+
+def _axes(joint: Joint, parent: Any, child: Any) -> np.ndarray:
+    """A joint's axes in its parent's as drawn; NaN where the parent bends, and its axes with it."""
+    from madi.topology.freeze import joint_frame
+
+    if joint.kind == "modal" or getattr(parent, "flexible", None) is not None:
+        return np.full((3, 3), np.nan)
+    return as_rotation(parent.orientation, parent.name).T @ joint_frame(joint, child, False).R
+
+
+def load_parts(data: Any, joint: str) -> list[str]:
+    """Endings of a joint's signals: components along its own choice of axes, sizes, components along all axes it has."""
+    parts = [*COMPONENTS, "force", "moment"]
+    if "joint_parent" not in data.coords:
+        return parts
+    own = bool(np.isfinite(data["joint_frame"].sel(joint=joint).values).all())
+    return parts + [part for part, (_, _, word) in PARTS.items() if own or word != "joint"]
 
 
 def component(data: Any, joint: str, variable: str, k: int, word: str | None = None) -> np.ndarray:
@@ -78,5 +102,5 @@ def component(data: Any, joint: str, variable: str, k: int, word: str | None = N
     if word == "joint":
         R = R @ one["joint_frame"].values
         if np.isnan(R).any():
-            raise InputError(f"{joint!r} has no axes of its own; choose ground, parent or child")
+            raise InputError(no_axes(joint))
     return np.einsum("tj,tj->t", np.broadcast_to(R[..., k], vectors.shape), vectors)

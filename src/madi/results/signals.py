@@ -9,7 +9,7 @@ import numpy as np
 from madi.errors import InputError, closest
 from madi.results.attitude import PARTS as ATTITUDE
 from madi.results.attitude import attitude
-from madi.results.loads import COMPONENTS, component
+from madi.results.loads import COMPONENTS, component, load_parts
 from madi.results.loads import PARTS as LOADS
 
 AXES = ["x", "y", "z"]
@@ -102,8 +102,7 @@ def names(data: Any) -> list[str]:
             found += [f"{name}.{part}" for name in listed(data, dim)]
     found += [f"{name}.{part}" for part in ATTITUDE for name in listed(data, "body")]
     found += [f"{name}.{part}" for name in listed(data, "force") for part in OF_FORCES]
-    loads = [*COMPONENTS, "force", "moment", *(LOADS if "joint_parent" in data.coords else ())]
-    found += [f"{name}.{part}" for name in listed(data, "joint") for part in loads]
+    found += [f"{name}.{part}" for name in listed(data, "joint") for part in load_parts(data, name)]
     taken = [name for name in listed(data, "coordinate") if found.count(name) > 1]  # a body's signals have these names
     return [*dict.fromkeys(found), *(f"{name}.q" for name in taken)]
 

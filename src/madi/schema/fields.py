@@ -491,6 +491,10 @@ class Function(Type):
                     part.value, self.dimension, rename=lambda name: context.rename("joints", name), more=self.more
                 )
                 constant = not any(found.state.values()) and not found.names & {"t", *self.more}
+                hidden = found.names & set(self.more) & set(context.scope.values)
+                if hidden:
+                    name = min(hidden)
+                    raise InputError(f"{name!r} is what the element measures, and a parameter of this file; rename that one")
                 parts.append(context.number(part, self.dimension) if constant else found)
             except InputError as error:
                 raise part.error(str(error)) from None

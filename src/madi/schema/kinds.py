@@ -246,7 +246,7 @@ FORCES: dict[str, Entries] = {
     },
     "characteristic": {
         **_LINE, "spring": (Table("m", "N"), "stretch, tension"), "damper": (Table("m/s", "N"), "rate, tension"), **_FREE,
-        "between": BETWEEN_POINTS, "law": (Function("N", more=LAW), "a tension that is added"),
+        "between": BETWEEN_POINTS,
     },
     "two_point_force": {**_LINE, "law": (Function("N", more=LAW), "tension: positive pulls the points together")},
     "joint_characteristic": {

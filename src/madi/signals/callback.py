@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,11 +24,12 @@ class Callback:
 
     def __init__(
         self, name: str, function: Callable[..., Any], nq: int, nv: int, measures: int, count: int,
-        of: Sequence[int] | None = None,
+        of: Sequence[int] | None = None, marked: bool = False,
     ):  # fmt: skip
-        """`of`: which numbers of (q, v, measures) it depends on, where that is known."""
-        self.name, self.function, self.measures, self.of = name, function, measures, of
-        self.error: BaseException | None = None
+        """`of`: which numbers of (q, v, measures) it depends on, where that is known; `marked` by madi.in_python: it is
+        not to be tried."""
+        self.name, self.function, self.measures, self.of, self.marked = name, function, measures, of, marked
+        self._own = threading.local()  # errors belong to the run, and that to its thread
 
         def entry(t: float, q: Any, v: Any, measured: Any, out: Any) -> None:
             values = np.ctypeslib.as_array(out, (count,))
@@ -42,6 +44,15 @@ class Callback:
 
         self._entry = PROTOTYPE(entry)
         self.address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
+
+    @property
+    def error(self) -> BaseException | None:
+        """What the function raised in this thread."""
+        return getattr(self._own, "error", None)
+
+    @error.setter
+    def error(self, error: BaseException | None) -> None:
+        self._own.error = error
 
 
 def call_address(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
+from madi.signals.proof import stays_in_python
 from madi.signals.state import named
 
 NAMES = ("length", "rate", "t", "q", "v")
@@ -21,7 +22,7 @@ IN_ORDER = {0: (), 1: ("t",), 2: ("length", "rate"), 3: ("length", "rate", "t")}
 
 def wanted(function: Callable[..., Any]) -> tuple[str, ...]:
     """What the arguments of a law are: by their names, or by their order (t; length, rate; length, rate, t)."""
-    inner = getattr(function, "function", function)  # madi.in_python
+    inner: Any = function.function if stays_in_python(function) else function  # type: ignore[attr-defined]
     try:
         parameters = inspect.signature(inner).parameters.values()
     except (TypeError, ValueError):

@@ -7,7 +7,8 @@ functions get,
     dR/dx = dR/dx (u held) + dR/du du/ds ds/dx:
 
 all but du/ds is exact. That is taken by central differences, function by function, and only over those numbers of s a
-function depends on: told by the user (madi.in_python(f, of=...)), or found by trying.
+function depends on: told by the user (madi.in_python(f, of=...)), or found by trying a copy of it. One that was marked with
+madi.in_python may have a memory and is not tried: of it all slopes are taken, unless `of` is given.
 """
 
 from __future__ import annotations
@@ -64,7 +65,12 @@ def recorder() -> Recorder | None:
 class Outside:
     """The functions of one model that stay in Python: values and derivatives at what they get."""
 
-    def __init__(self, callbacks: Sequence[tuple[Callback, int, int]], q0: np.ndarray, v0: np.ndarray, measures: np.ndarray):
+    def __init__(
+        self, callbacks: Sequence[tuple[Callback, int, int]], q0: np.ndarray, v0: np.ndarray, measures: np.ndarray,
+        whole: bool = False,
+    ):  # fmt: skip
+        """`whole`: derivatives by all numbers of s, whatever a function seems to depend on."""
+        self.whole = whole
         self.callbacks = [callback for callback, _, _ in callbacks]
         self.nq, self.nv = len(q0), len(v0)
         self.start = np.concatenate([q0, v0, measures])
@@ -77,8 +83,15 @@ class Outside:
 
     @cached_property
     def columns(self) -> list[list[int]]:
-        """Of every function, the numbers of s it depends on."""
-        return [self._tried(callback) if callback.of is None else sorted(callback.of) for callback in self.callbacks]
+        """Of every function, the numbers of s it depends on: told, or tried; all of them where it may have a memory."""
+        return [self._columns(callback) for callback in self.callbacks]
+
+    def _columns(self, callback: Callback) -> list[int]:
+        if callback.of is not None:
+            return sorted(set(callback.of))
+        if self.whole or callback.marked:
+            return list(range(self.nq + self.nv + callback.measures))
+        return self._tried(callback)
 
     @cached_property
     def entries(self) -> list[tuple[int, int]]:
@@ -89,11 +102,17 @@ class Outside:
             first += count
         return found
 
-    def call(self, k: int, t: float, s: np.ndarray, function: Any = None) -> np.ndarray:
-        """Values of function k."""
-        callback = self.callbacks[k]
-        end = self.nq + self.nv + callback.measures
-        value = (function or callback.function)(t, s[: self.nq].copy(), s[self.nq : end].copy())
+    def call(self, k: int, t: float, s: np.ndarray) -> np.ndarray:
+        """Values of function k; what it raises is kept with it, and they are NaN."""
+        try:
+            return self._called(k, t, s, self.callbacks[k].function)
+        except BaseException as error:
+            self.callbacks[k].error = error
+            return np.full(self.counts[k], np.nan)
+
+    def _called(self, k: int, t: float, s: np.ndarray, function: Any) -> np.ndarray:
+        end = self.nq + self.nv + self.callbacks[k].measures
+        value = function(t, s[: self.nq].copy(), s[self.nq : end].copy())
         return np.asarray(value, dtype=float).reshape(-1)
 
     def values(self, t: float, s: np.ndarray) -> np.ndarray:
@@ -112,13 +131,9 @@ class Outside:
         return np.concatenate([self.values(t, s), *slopes])
 
     def _fill(self, t: float, s: Any, w: Any) -> None:
-        """`both`, called from machine code; an exception is kept with the first function, as Callback keeps its own."""
+        """`both`, called from machine code."""
         out = np.ctypeslib.as_array(w, (self.size + len(self.entries),))
-        try:
-            out[:] = self.both(t, np.ctypeslib.as_array(s, (len(self.start),)).copy())
-        except BaseException as error:
-            self.callbacks[0].error = error
-            out[:] = np.nan
+        out[:] = self.both(t, np.ctypeslib.as_array(s, (len(self.start),)).copy())
 
     def _tried(self, callback: Callback) -> list[int]:
         """Numbers of s whose change is seen in the values, on a copy of the function; all of them where it has none."""
@@ -139,7 +154,7 @@ class Outside:
                         moved[j] += change * rng.normal()
                         try:
                             with np.errstate(all="ignore"):
-                                a, b = (self.call(k, abs(size), x, copied.function) for x in (s, moved))
+                                a, b = (self._called(k, abs(size), x, copied.function) for x in (s, moved))
                             if not np.array_equal(a, b, equal_nan=True):
                                 found.add(j)
                         except Exception:  # off its domain: it looked at what was changed

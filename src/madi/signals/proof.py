@@ -48,7 +48,8 @@ def in_python(function: Callable[..., Any], of: Sequence[str] | None = None) -> 
     """
     if isinstance(function, _InPython) and of is None:
         return function
-    return _InPython(getattr(function, "function", function), None if of is None else tuple(of))
+    inner = function.function if isinstance(function, _InPython) else function
+    return _InPython(inner, None if of is None else tuple(of))
 
 
 class _InPython:
@@ -65,6 +66,11 @@ class _InPython:
 def stays_in_python(function: Any) -> bool:
     """Whether `in_python` marked it."""
     return isinstance(function, _InPython)
+
+
+def told_of(function: Any) -> tuple[str, ...] | None:
+    """What `in_python(f, of=...)` said."""
+    return function.of if isinstance(function, _InPython) else None
 
 
 # ---- copies -------------------------------------------------------------------------------------------------------------
@@ -127,6 +133,8 @@ class Isolated:
         large = isinstance(value, np.ndarray) and value.nbytes > LARGE
         if large or isinstance(value, type | types.ModuleType | types.BuiltinFunctionType | types.FunctionType):
             return value
+        if isinstance(value, _InPython):
+            return _InPython(self._copy(value.function), value.of)
         if str(type(value).__module__).startswith("madi."):  # a model, a run, a table
             return value
         if type(value) is object or value is None:

@@ -12,7 +12,7 @@ import numpy as np
 from madi.errors import Finding, InputError, TraceError
 from madi.signals.callback import Callback
 from madi.signals.law import of_state
-from madi.signals.proof import Isolated, Untraceable, call, in_python, proven_trace, stays_in_python
+from madi.signals.proof import Isolated, Untraceable, call, in_python, proven_trace, stays_in_python, told_of
 from madi.signals.state import named, places_of
 from madi.signals.tape import OPS
 
@@ -124,9 +124,9 @@ def add_function(
             return first
     elif law is not None:
         try:
-            python, told = stays_in_python(value), getattr(value, "of", None)
+            python, depends = stays_in_python(value), told_of(value)
             value = of_state(value, nv, law)
-            value = in_python(value, told) if python else value
+            value = in_python(value, depends) if python else value
         except InputError as error:
             signals.findings.append(Finding(where, str(error), "Its arguments are told by their names"))
             return first
@@ -157,6 +157,7 @@ def add_function(
         if not stays_in_python(value):
             signals.remarks.append(STAYS.format(where=where, why=why))
         places = places_of(names[0]), places_of(names[1])
+        marked = stays_in_python(value)
         try:
             of = _told(value, places, len(q0), nv, law)
         except InputError as error:
@@ -166,13 +167,13 @@ def add_function(
         def plain(t: float, q: np.ndarray, v: np.ndarray) -> Any:
             return call(value, count, t, named(q, places[0], "coordinate"), named(v, places[1], "speed"))
 
-        signals.callbacks.append((Callback(where, plain, len(q0), nv, len(v0) - nv, outputs, of), first, outputs))
+        signals.callbacks.append((Callback(where, plain, len(q0), nv, len(v0) - nv, outputs, of, marked), first, outputs))
     return first
 
 
 def _told(value: Any, places: Any, nq: int, nv: int, law: int | None) -> list[int] | None:
     """What the user said a function depends on (madi.in_python(f, of=...)): numbers of (q, v, measures)."""
-    names = getattr(value, "of", None)
+    names = told_of(value)
     if names is None:
         return None
     found = [] if law is None else [nq + law, nq + law + 1]

@@ -21,7 +21,7 @@ so each use is justified by a test of M on the model at hand, before anything of
 
 from __future__ import annotations
 
-import functools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -381,16 +381,23 @@ class Lagrange:
         if language not in ("numpy", "c"):
             raise InputError(f"language={language!r}: choose 'numpy' or 'c'")
         n, keys = len(self.coordinates), list(self.reduced.derived)
+        used = [*self.coordinates, *self.speeds, *self.letters]
+        taken = {*"qvpMh", "np", "math"} | {str(name) for name in used}
+        clean = {
+            name: _free_name(name, taken) for name in used if str(name) in CODE or re.fullmatch(r"[tc]_?[0-9_]+", str(name))
+        }
         names = {key: sp.Symbol("c_" + "_".join(str(number + 1) for number in key)) for key in keys}
         rest = self.K * sp.Matrix(self.coordinates) + self.G
         steps, (M, rest, *values) = sp.cse([self.M, rest, *self.reduced.derived.values()], symbols=sp.numbered_symbols("t"))
         steps += list(zip(names.values(), values, strict=True))
-        h = self._coupling(self.speeds, names) + rest
-        given = [("q", self.coordinates), ("v", self.speeds), *([("p", self.letters)] if self.letters else [])]
+        h = (self._coupling(self.speeds, names) + rest).xreplace(clean)
+        M, steps = M.xreplace(clean), [(name, value.xreplace(clean)) for name, value in steps]
+        lists = [("q", self.coordinates), ("v", self.speeds), *([("p", self.letters)] if self.letters else [])]
+        given = [(letter, [clean.get(name, name) for name in part]) for letter, part in lists]
         if language == "numpy":
-            write = functools.partial(sp.pycode, fully_qualified_modules=False)
+            write = sp.pycode
             arguments = ", ".join(letter for letter, _ in given)
-            lines = ["import numpy as np", "from numpy import cos, sin", "", "", f"def equations({arguments}):"]
+            lines = ["import math", "", "import numpy as np", "", "", f"def equations({arguments}):"]
             lines += [f"    {', '.join(map(str, part))}{',' if len(part) == 1 else ''} = {letter}" for letter, part in given]
             lines += [f"    {name} = {write(value)}" for name, value in steps]
             rows = ["[" + ", ".join(write(x) for x in M[i, :]) + "]" for i in range(n)]
@@ -404,6 +411,18 @@ class Lagrange:
         lines += [f"    M[{k}] = {sp.ccode(x)};" for k, x in enumerate(M)]
         lines += [f"    h[{k}] = {sp.ccode(x)};" for k, x in enumerate(h)]
         return "\n".join([*lines, "}"]) + "\n"
+
+
+CODE = ("q", "v", "p", "M", "h", "np", "math")  # names that written code has for itself
+
+
+def _free_name(name: sp.Symbol, taken: set[str]) -> sp.Symbol:
+    """A name like it that nothing else has."""
+    word = f"{name}_"
+    while word in taken:
+        word += "_"
+    taken.add(word)
+    return sp.Symbol(word)
 
 
 def operations(expressions: Sequence[sp.Expr]) -> int:
