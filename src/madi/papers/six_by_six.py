@@ -241,7 +241,7 @@ def verdicts(four: list[dict[str, Any]], five: list[dict[str, Any]], stiffer: li
         claim("At 20 ms explicit Newmark has false peaks and noise", holds(explicit["noise"] > 0.1),
               f"peaks {explicit['vertical, %']:+.0f} and {explicit['pitch, %']:+.0f} %, noise "
               f"{explicit['noise']:.2f} rad/s² on the "
-              "level road, spectral radius 1 of its linear part; with the full predictor v + h a it is lost (its limit is "
+              "level road; with the full predictor v + h a it is lost (its limit is "
               "half as far where damping decides)"),
         claim("At 20 ms RK4 has considerable false peaks and noise", "depends on the damping",
               f"with the printed data {rk4['vertical, %']:+.0f} and {rk4['pitch, %']:+.0f} %, noise "
