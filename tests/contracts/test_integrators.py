@@ -257,3 +257,23 @@ def test_outputs_between_fixed_steps_are_as_good_as_cubics(name, reference):
         exact = madi.simulate(s, 0.2, v0=v0, method="dopri", rtol=1e-12, atol=1e-13, times=times)
         errors.append(np.max(np.abs(run.data["v"].values - exact.data["v"].values)))
     assert errors[1] < errors[0] / 6.5
+
+
+@pytest.mark.parametrize("options", [{"rtol": 1e-6}, {"step": 0.02}])
+def test_a_step_of_abm_that_does_not_arrive_leaves_no_outputs(options):
+    """A slider-crank driven beyond its reach stops where the loop cannot be closed; what was written is closed and finite."""
+    m = madi.Model("reach")
+    for name, x in (("a", 0.25), ("b", 0.75)):
+        m.body(name, 1.0, inertia=(0.02, 0.02, 0.02), position=(x, 0, 0.1))
+    m.revolute("A", m.ground, "a", at=(0, 0, 0), axis=(0, 1, 0))
+    m.revolute("B", "a", "b", at=(0.5, 0, 0.2), axis=(0, 1, 0))
+    m.body("d", 1.0, inertia=(0.02, 0.02, 0.02), position=(1, 0, 0))
+    m.revolute("C", "b", "d", at=(1, 0, 0), axis=(0, 1, 0))
+    m.prismatic("D", m.ground, "d", at=(1, 0, 0), axis=(1, 0, 0), cut=False)
+    m.drive("D", lambda t: 0.2 * t)  # the links reach 1.077 m: 0.385 s
+    with pytest.raises(madi.RunError) as caught:
+        madi.simulate(m, 1.0, method="abm", times=np.linspace(0, 1, 2001), **options)
+    data = caught.value.run.data
+    assert 0.3 < float(data["time"][-1]) < 0.386
+    assert np.isfinite(data["position"].values).all()
+    assert float(data["violation"].max()) < 1e-9

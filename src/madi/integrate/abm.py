@@ -349,12 +349,13 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
             if k > 1 and low < err:
                 count[ORDER] = k - 1
             continue
-        at = t + h if h < end - t else end
+        at, written = t + h if h < end - t else end, count[NEXT]
         if not began:
             outputs_within(model, times, n_times, count, c, phi, f, k, at, h, z, Q, V, p, delta, w)
             come_to(calls, model, t + h, z, f, tau)
         count[EVALUATIONS] += 1
         if not (all_finite(z, n) and all_finite(f, n)):
+            count[NEXT] = written  # a step that does not arrive leaves no outputs
             return NOT_FINITE
         if began:
             x0, d0 = view1(rest, 0, 2 * nv), view1(rest, 2 * nv, 2 * nv)
