@@ -261,7 +261,7 @@ def test_outputs_between_fixed_steps_are_as_good_as_cubics(name, reference):
 
 @pytest.mark.parametrize("options", [{"rtol": 1e-6}, {"step": 0.02}])
 def test_a_step_of_abm_that_does_not_arrive_leaves_no_outputs(options):
-    """A slider-crank driven beyond its reach stops where the loop cannot be closed; what was written is closed and finite."""
+    """A slider-crank driven beyond its reach stops where its loop cannot be closed; what was written is closed, finite."""
     m = madi.Model("reach")
     for name, x in (("a", 0.25), ("b", 0.75)):
         m.body(name, 1.0, inertia=(0.02, 0.02, 0.02), position=(x, 0, 0.1))
