@@ -36,7 +36,7 @@ def states(run):
 
 
 def pendulum():
-    """A driven slide, a hinge with a spring and a loose ball: drives, springs, a quaternion."""
+    """A driven slide, a hinge with a spring and a loose ball: drives, springs, a quaternion, a first-order state."""
     m = madi.Model("shaken */ pendulum")  # a name that would end a comment
     m.body("slide", 1.0, inertia=(0.1, 0.1, 0.1))
     m.body("rod", 1.5, inertia=(0.2, 0.2, 0.02), position=(0, 0, -0.5))
@@ -46,6 +46,8 @@ def pendulum():
     m.spherical("ball", "rod", "bob", at=(0, 0, -1.0), v0=(0.5, 1.0, 2.0))
     m.drive("x", lambda t: 0.1 * madi.sin(6 * t))
     m.joint_spring("spring", "pin", stiffness=8.0, damping=0.1)
+    m.state("lag", lambda t, q, v: (madi.cos(4 * t) - q["pin"] - v["lag"]) / 0.1, start=0.3)
+    m.joint_torque("motor", "pin", lambda t, q, v: 2 * v["lag"])
     return m
 
 

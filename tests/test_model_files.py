@@ -218,7 +218,7 @@ def test_every_element_comes_back_to_the_last_bit():
     assert back.adjustables == model.adjustables
 
 
-def test_a_relaxed_magic_tire_keeps_its_lags_where_they_were():
+def test_a_relaxed_magic_tire_keeps_its_states():
     m = madi.Model("wheel")
     wheel = m.body("wheel", 20.0, inertia=(0.5, 1, 0.5), position=(0, 0, 0.3))
     m.free("wheel", m.ground, wheel, v0=(10, 0, 0, 0, 33, 0))

@@ -304,7 +304,7 @@ def test_relaxation_is_a_lag_of_first_order():
     run = madi.simulate(m, 0.5, v0={"spin": V / 0.305}, reactions=["spin"], rtol=1e-9, times=times)
     side = -run["spin.fy"]
     _, length = relaxation_lengths(fold(tir), 0, N, 0.0)
-    w = run.data["v"].sel(speed="tire_lag.angle").values
+    w = run.data["v"].sel(speed="tire.lag_across").values
     np.testing.assert_allclose(
         w, np.tan(0.01) * length * (1 - np.exp(-V * np.cos(0.01) * times / length)), rtol=1e-6, atol=1e-12
     )

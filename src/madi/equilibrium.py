@@ -4,7 +4,7 @@ Unknown are theta (how far every free coordinate moves) and lam, with  R(q, 0, 0
 with the exact system Jacobian are made robust by a pseudo-transient term: (M / T^2 + dR/dq) dtheta = -R is a step of the
 motion M q' T^2 = -R, in which everything sinks towards where it rests; T grows with every step that succeeds, and the steps
 become Newton's (Kelley and Keyes, SIAM J. Numer. Anal. 35 (1998) 508). So wheels may start in the air. Directions without
-stiffness (a wheel that may roll) stay near where they are.
+stiffness (a wheel that may roll) stay near where they are. First-order states z are unknowns beside theta, with z' = 0.
 
 Columns are weighed by the roots of their stiffness and mass, rows by what they are then: a gram beside a ton is solved for
 like the ton. Each column is in balance when what is left of it is a small part of the forces that meet there, or what
@@ -36,8 +36,9 @@ ROUNDING = 1e-13  # m or rad: positions are not known better
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Where a model rests: `q` (and `v`, all zero), multipliers, how many steps it took; `residual`: the largest force (N,
-    N m) that is left; `free`: coordinates that nothing holds; `stable`: whether all stiffnesses are positive there."""
+    """Static equilibrium of a model: `q`, `v` (zero but for first-order states), multipliers, number of steps; `residual`:
+    the largest remaining force (N, N m); `free`: coordinates that nothing holds; `stable`: whether all stiffnesses are
+    positive there."""
 
     system: System
     q: np.ndarray
@@ -78,21 +79,23 @@ class Balance:
         self.engine = PlainEngine(layout)
         self.weightless = PlainEngine(repack(layout, {}, {"gravity": np.zeros(3)}))
         self.rows = np.asarray(model.row_place) >= 0
+        self.states = slice(int(model.v_at[0]), system.nv)
         self.size = system.nv + 2 * system.n_constraints
 
-    def at(self, q: np.ndarray, lam: np.ndarray) -> State:
-        """The balance at q, with the multipliers that leave least of R."""
+    def at(self, q: np.ndarray, v: np.ndarray, lam: np.ndarray) -> State:
+        """The balance at q (v: zero but for states), with the multipliers that leave the least residual."""
         system, free = self.system, ~self.held
         nv, nr = system.nv, system.n_constraints
         lam = lam.copy()
         for _ in range(2 if nr else 1):
             x = np.concatenate([np.zeros(2 * nv), lam])
-            out = self.engine.evaluate("residual", self.t, q, np.zeros(nv), x, self.size)
-            values = np.asarray(self.trace(self.t, q, np.zeros(nv), x)).reshape(-1)
+            out = self.engine.evaluate("residual", self.t, q, v, x, self.size)
+            values = np.asarray(self.trace(self.t, q, v, x)).reshape(-1)
             system._raise_from_functions()
             if not (np.isfinite(values).all() and np.isfinite(out).all()):
                 raise RunError(f"model {system.name!r}: forces or stiffnesses are not finite where it should rest")
             found = self.blocks.matrices(values, nv, nr)
+            found["q"][:, self.states] = found["qd"][:, self.states]
             K, M = found["q"][np.ix_(free, free)], found["qdd"][np.ix_(free, free)]
             J, R, phi = found["phi"][np.ix_(self.rows, free)], out[:nv][free], out[nv : nv + nr][self.rows]
             root = np.sqrt(np.abs(np.diag(K)) + np.diag(M) + 1e-300)  # N/m, N m/rad: stiffness, or mass over 1 s^2
@@ -101,15 +104,14 @@ class Balance:
                 lam[self.rows] -= change
                 R = R - J.T @ change
         size, gap = float(np.linalg.norm(R / root)), float(np.max(np.abs(phi), initial=0.0))
-        return State(R, phi, K, M, J, lam, root, size, gap, np.abs(R) / self._enough(q, K, J, lam))
+        return State(R, phi, K, M, J, lam, root, size, gap, np.abs(R) / self._enough(q, v, K, J, lam))
 
-    def _enough(self, q: np.ndarray, K: np.ndarray, J: np.ndarray, lam: np.ndarray) -> np.ndarray:
+    def _enough(self, q: np.ndarray, v: np.ndarray, K: np.ndarray, J: np.ndarray, lam: np.ndarray) -> np.ndarray:
         """What may be left of each column: a small part of weights, applied forces and loads of loops there."""
         nv, free = self.system.nv, ~self.held
         x = np.zeros(2 * nv + len(lam))
         both, applied = (
-            engine.evaluate("residual", self.t, q, np.zeros(nv), x, self.size)[:nv][free]
-            for engine in (self.engine, self.weightless)
+            engine.evaluate("residual", self.t, q, v, x, self.size)[:nv][free] for engine in (self.engine, self.weightless)
         )
         force = np.abs(both - applied) + np.abs(applied) + np.abs(J).T @ np.abs(lam[self.rows])
         least = 1e-15 * float(np.max(force, initial=0.0)) + 1e-300
@@ -172,13 +174,14 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
         raise InputError(f"statics: give a Model or a System, not {type(model).__name__}")
     system = model if isinstance(model, System) else model.build()
     balance = Balance(system, t)
-    q, lam = _start(system, q0, t), np.zeros(system.n_constraints)
+    q, v, lam = _start(system, q0, t), np.zeros(system.nv), np.zeros(system.n_constraints)
+    v[balance.states] = system.v0[balance.states]
     shift = 0.0
-    state = balance.at(q, lam)
-    nearest = q, state
+    state = balance.at(q, v, lam)
+    nearest = q, v, state
     for k in range(MOST):
         if state.settled:
-            return _found(system.still(), balance, q, k, state)
+            return _found(system.still(), balance, q, v, k, state)
         if k == 0:  # a first step of some centimetres
             shift = float(np.max(np.abs(state.R) / np.diag(state.M), initial=0.0)) / 0.02
         step = balance.step(state, shift)
@@ -186,14 +189,15 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
         d[~balance.held] = step
         longest = float(np.max(np.abs(d), initial=0.0))
         d *= min(1.0, FAR / max(longest, 1e-300))
-        there = _moved(system, q, d)
-        trial = balance.at(there, state.lam)
+        there, then = _moved(system, q, d), v.copy()
+        then[balance.states] += d[balance.states]
+        trial = balance.at(there, then, state.lam)
         # downhill, and nearer to balance or still pushed the same way: go there, and trust longer steps
         downhill = state.R @ step <= 1e-12 * np.linalg.norm(state.R) * np.linalg.norm(step)
         if downhill and (trial.size <= 1.0001 * state.size or trial.R @ step <= 0.0):
-            q, state, shift = there, trial, 0.2 * shift
-            if _distance(state) < _distance(nearest[1]):
-                nearest = q, state
+            q, v, state, shift = there, then, trial, 0.2 * shift
+            if _distance(state) < _distance(nearest[2]):
+                nearest = q, v, state
         else:
             shift = max(8.0 * shift, 1e-6)
         if not np.isfinite(state.size):
@@ -206,7 +210,7 @@ def _distance(state: State) -> float:
     return max(float(np.max(state.out, initial=0.0)), state.gap / 1e-11)
 
 
-def _failure(system: System, balance: Balance, q: np.ndarray, state: State) -> RunError:
+def _failure(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, state: State) -> RunError:
     """What to say, and the nearest state to look at."""
     names = [name for name, held in zip(system.speeds, balance.held, strict=True) if not held]
     worst = np.argsort(-state.out)[:4]
@@ -220,7 +224,7 @@ def _failure(system: System, balance: Balance, q: np.ndarray, state: State) -> R
         "with a lock or a spring, or start nearer with q0. error.equilibrium is the nearest state.",
         None,
     )
-    error.equilibrium = _found(system.still(), balance, q, MOST, state)
+    error.equilibrium = _found(system.still(), balance, q, v, MOST, state)
     return error
 
 
@@ -239,9 +243,10 @@ def _moved(system: System, q: np.ndarray, d: np.ndarray) -> np.ndarray:
     return out
 
 
-def _found(system: System, balance: Balance, q: np.ndarray, k: int, state: State) -> Equilibrium:
-    """The equilibrium, and what the stiffness says of it: along directions the loops leave free."""
-    K, J = state.K, state.J
+def _found(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, k: int, state: State) -> Equilibrium:
+    """The equilibrium, and its stiffness along the directions that the loops leave free (states held)."""
+    moving = len(state.K) - len(system.states)
+    K, J = state.K[:moving, :moving], state.J[:, :moving]
     N = np.eye(len(K))
     if len(J):
         _, s, V = np.linalg.svd(J)
@@ -257,4 +262,4 @@ def _found(system: System, balance: Balance, q: np.ndarray, k: int, state: State
             direction = np.abs(N @ vectors[:, j])
             loose += [names[c] for c in np.flatnonzero(direction > 0.5 * np.max(direction))]
     left = float(np.max(np.abs(state.R), initial=0.0))
-    return Equilibrium(system, q, np.zeros(system.nv), state.lam, k, left, tuple(dict.fromkeys(loose)), stable)
+    return Equilibrium(system, q, v, state.lam, k, left, tuple(dict.fromkeys(loose)), stable)

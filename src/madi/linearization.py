@@ -6,7 +6,7 @@ With theta the small displacements along the speeds, R(theta, v, qdd, lam) = 0 a
 
 all from the system Jacobian (exact). States are displacements z and speeds w of independent coordinates, chosen by pivoting:
 theta = N z, dv = N w + X z, where X is what moving constraints add. theta' = dv - ad theta where a rotation turns on
-steadily (its axes turn along). Then N^T (...) leaves the multipliers out.
+steadily (its axes turn along). Then N^T (...) leaves the multipliers out. First-order states have no displacement.
 """
 
 from __future__ import annotations
@@ -244,7 +244,11 @@ class _Point:
         size = float(np.max(np.abs(self.a), initial=0.0)) / (
             1.0 + float(np.linalg.norm(system.layout.arrays.gravity)) + float(np.max(np.abs(self.v), initial=0.0)) ** 2
         )
-        both = (*states, *(f"{name}.v" for name in states))
+        moving = [name not in system.states for name in states]
+        both = (*(name for name, yes in zip(states, moving, strict=True) if yes),
+                *(f"{name}.v" if yes else name for name, yes in zip(states, moving, strict=True)))  # fmt: skip
+        kept = np.flatnonzero([*moving, *[True] * f])
+        A, B, C, full, rest = A[np.ix_(kept, kept)], B[kept], C[:, kept], full[:, moving], rest[:, moving]
         return Linear(
             system, A, B, C, D, both, tuple(inputs), tuple(outputs), self.q, self.v, self.t, size, full, rest, self.masses
         )  # fmt: skip

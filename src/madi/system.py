@@ -174,7 +174,7 @@ class System:
 
     @cached_property
     def nv(self) -> int:
-        """Number of speeds (degrees of freedom of the tree)."""
+        """Number of entries of v: generalised velocities (degrees of freedom of the tree) and first-order states."""
         return self.layout.header("nv")
 
     @cached_property
@@ -210,8 +210,13 @@ class System:
 
     @property
     def speeds(self) -> list[str]:
-        """Names of the entries of v."""
+        """Names of the entries of v: generalised velocities, then first-order states."""
         return list(self.frozen.speeds)
+
+    @property
+    def states(self) -> list[str]:
+        """Names of the first-order states: the last entries of v."""
+        return self.frozen.speeds[int(self.layout.arrays.v_at[0]) :]
 
     @property
     def tree(self) -> list[tuple[str, str, str]]:

@@ -83,7 +83,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("pace", "nq"),
 ]
 _INTS, _REALS, _SCRATCH = plan(INTS), plan(REALS), plan(SCRATCH)
-COUNTS = ("n", "nk", "nr", "nu", "nl", "nq")  # nq: seven of every body, and the angles of the joints
+COUNTS = ("n", "nk", "nr", "nu", "nl", "nq", "nz")  # nq: seven of every body, the angles of the joints, the nz states
 CartesianArrays = namedtuple("CartesianArrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
 CartesianWork = namedtuple("CartesianWork", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]
 

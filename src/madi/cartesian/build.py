@@ -293,6 +293,7 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray) -> Car
         a, b, c, d = p
         E = np.array([[-b, a, -d, c], [-c, d, a, -b], [-d, -c, b, a]])  # w = 2 E p'
         v0[7 * k + 3 : 7 * k + 7] = 0.5 * E.T @ w
+    v0[sizes["nq"] - sizes["nz"] :] = v[len(v) - sizes["nz"] :]
     names = [body.name for body in model.bodies]
     owners = [row["owner"] for row in made.rows]
     found = Cartesian(
@@ -334,7 +335,7 @@ JOINTS_WITH_TURN = {0: 0, 2: 0, 4: 1, 5: 0, 7: 2}  # code: which coordinate is t
 
 def _pattern(made: _Builder) -> tuple[dict[str, int], dict[str, Any]]:
     """Sizes, index arrays, and the elimination: coordinates body by body, then rows by least degree."""
-    n, nr, nk = made.n, len(made.rows), len(made.links)
+    n, nr, nk, nz = made.n, len(made.rows), len(made.links), len(made.system.states)
     row_body = np.full((nr, 4), n, dtype=np.int64)
     meets: list[list[int]] = []  # of every row, the flat entries (slot, coordinate) that are not zero by structure
     for r, row in enumerate(made.rows):
@@ -375,7 +376,7 @@ def _pattern(made: _Builder) -> tuple[dict[str, int], dict[str, Any]]:
     ]
     turns = [0 if link["code"] not in JOINTS_WITH_TURN else 2 if link["code"] == UNIVERSAL else 1 for link in made.links]
     before = np.cumsum([0, *turns])
-    sizes = {"n": n, "nk": nk, "nr": nr, "nq": 7 * n + int(before[-1]), **factor.sizes()}
+    sizes = {"n": n, "nk": nk, "nr": nr, "nq": 7 * n + int(before[-1]) + nz, "nz": nz, **factor.sizes()}
     ends = [made.ends(k) for k in range(nk)]
     fields = {
         "link_a": [a for a, _ in ends], "link_b": [b for _, b in ends],

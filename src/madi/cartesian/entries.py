@@ -24,6 +24,14 @@ def forward(model, work, element, forces, t, q, v, x, out):
     for k in range(7 * model.n):
         out[k] = work.a[k]
     angles(model, work, forces.joint_R, work.angle, work.pace, out)
+    state_rates(model, element, forces, out)
+
+
+@kernel
+def state_rates(model, element, forces, out):
+    """z' of the first-order states, from the force elements."""
+    for k in range(model.nz):
+        out[model.nq - model.nz + k] = forces.tau[element.nv - model.nz + k]
 
 
 @kernel
@@ -122,6 +130,7 @@ def close(model, work, element, forces, t, q, v, x, out):
     for k in range(7 * model.n):
         out[k] = work.a[k]
     angles(model, work, forces.joint_R, q, v, out)
+    state_rates(model, element, forces, out)
 
 
 @kernel
@@ -135,6 +144,8 @@ def report(model, work, element, forces, t, q, v, x, out):
     apply(model, work, element, forces, t)
     rows(model, work, forces)
     joint_state(model, work, forces, forces.q, forces.v, forces.acceleration)
+    for k in range(model.nz):
+        forces.acceleration[element.nv - model.nz + k] = x[model.nq - model.nz + k]
     at = 0
     for j in range(element.nq):
         out[at + j] = forces.q[j]

@@ -21,6 +21,8 @@ def take(model, work, element, forces, t, q, v):
             work.turn[k] = q[at]
             if model.link_code[k] == UNIVERSAL:
                 work.turn2[k] = q[at + 1]
+    for k in range(model.nz):  # first-order states, last of all
+        forces.v[element.nv - model.nz + k] = v[model.nq - model.nz + k]
     normalise(model, work)
     bodies(model, work)
     drive_signals(element, forces, t, forces.q, forces.v)

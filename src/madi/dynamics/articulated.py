@@ -71,6 +71,9 @@ def forward(model, work):
                 work.acceleration[c] = x * work.T[c, 0]
                 for j in range(6):
                     a[i, j] = a[i, j] + B[c, j] * work.acceleration[c]
+    for c in range(model.v_at[0], model.v_end[0]):  # first-order states
+        work.T[c, 0] = 1.0
+        work.acceleration[c] = work.tau[c]
 
 
 @inline

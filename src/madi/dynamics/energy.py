@@ -28,7 +28,7 @@ def kinetic(model, work):
         if model.modal[i] >= 0:
             call_seldom(model.seldom[ENERGY], ENERGY, model, work, i)
             total = total + work.own[model.v_at[i]]
-    for c in range(model.nv):
+    for c in range(model.v_at[0]):  # behind them are first-order states: no energy
         total = total + 0.5 * model.armature[c] * work.v[c] * work.v[c]
     return total
 

@@ -24,6 +24,7 @@ from madi.forces import (
     joint_spring,
     joint_torque,
     spring_damper,
+    state,
     stop,
     tire,
     tire_magic,
@@ -38,7 +39,7 @@ from madi.forces.kind import ForceKind
 MODULES: tuple[ModuleType, ...] = (
     spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
     hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire, fiala, brush, tire_magic,
-    tire_magic_relaxed, elastic, stop, two_point_force, joint_characteristic,
+    tire_magic_relaxed, elastic, stop, two_point_force, joint_characteristic, state,
 )  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
 BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

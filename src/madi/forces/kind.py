@@ -19,8 +19,14 @@ class ForceKind:
     law: bool = False  # its signals may depend on the length of its line and its rate
     value: str = ""  # what work.force[e, 0] is
     unit: str = "N"
-    ends: int = 0  # bodies it acts on (0: a joint's coordinate)
+    ends: int = 0  # bodies it acts on (0: a joint's coordinate, or no part of the mechanism)
     positive: tuple[str, ...] = ()  # parameters that must be > 0
+    states: tuple[tuple[str, str], ...] = ()  # first-order states of its own: name ("": the element's) and unit of each
+
+    @property
+    def on_joint(self) -> bool:
+        """Whether it acts on a joint's coordinate."""
+        return self.ends == 0 and not self.states
 
 
 @inline

@@ -5,9 +5,8 @@ The contact patch lags behind the wheel by u along and w across:
     u' = -V_sx - |V_x| u / sigma_x,   kappa = u / sigma_x,      w' = V_y - |V_x| w / sigma_y,   tan(alpha) = w / sigma_y,
 
 so that at standstill the tire is a spring, and slip never divides by a speed; near standstill a damper acts beside it.
-u and w are the speeds of a unit mass on a slide and of a unit inertia on an axis (one body on a cylindrical joint,
-`Model.magic_tire` draws it): so all integrators and formulations step them like any other speed. They do not grow beyond a
-slip at which the tire slides anyway (at standstill: where friction is used up); in the air they decay.
+u and w are first-order states of the element: they have neither mass nor energy. They do not grow beyond a slip at which
+the tire slides anyway (at standstill: where friction is used up); in the air they decay.
 
 References: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), eqs. 7.7, 7.9, 8.128; the limits and the decay are ours.
 """
@@ -22,8 +21,8 @@ from madi.kernel import fabs, kernel, where
 
 __all__ = ["KIND", "apply", "pack"]
 KIND = ForceKind(
-    "tire_magic_relaxed", code=16, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=2,
-    positive=("low_speed",),
+    "tire_magic_relaxed", code=16, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=1,
+    positive=("low_speed",), states=(("lag_along", "m"), ("lag_across", "m")),
 )  # fmt: skip
 MOST_ALONG, MOST_ACROSS = 2.0, 10.0  # slips beyond which the patch no longer lags, at speed
 WALK = 3.0  # m/s: well below it they count as standing
@@ -46,7 +45,7 @@ def lag(state, rate, most, carried):
 def apply(model, work, e):
     """Contact and slip forces on the wheel; rates of the lags."""
     p, s = model.parameter, model.force_at[e]
-    low, column = p[s + LOW_SPEED], model.v_at[model.force_b[e]]
+    low, column = p[s + LOW_SPEED], model.force_state[e]
     normal, _, across = touch(model, work, e)
     pace, speed, slip, gamma = posture(model, work, e, normal)
     aside = -across * speed
@@ -66,6 +65,3 @@ def apply(model, work, e):
     press(model, work, e, normal, kappa, tangent, pace, speed, gamma)
     work.tau[column] = work.tau[column] + du
     work.tau[column + 1] = work.tau[column + 1] + dw
-    gained = u * du + w * dw
-    work.force[e, 2] = work.force[e, 2] + gained
-    work.force[e, 3] = work.force[e, 3] - gained

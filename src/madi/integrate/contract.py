@@ -212,7 +212,9 @@ def hermite_outputs(model, times, n_times, count, t0, h, q0, x0, d0, x1, d1, q1,
 
 @kernel
 def magnitudes(model, q, out):
-    """For every column the size of its coordinate, which relative tolerances refer to; 1 for rotations."""
+    """For every column the size of its coordinate, which relative tolerances refer to; 1 for rotations and states."""
+    for c in range(model.v_at[0], model.v_end[0]):
+        out[c] = 1.0
     for i in range(1, model.n):
         k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
         for j in range(model.v_end[i] - l):

@@ -363,7 +363,8 @@ def put_bias(model, work, i):
     )
 
 
-# ---- coordinates and speeds: charts of the configuration space ------------------------------------------------------
+# ---- coordinates and generalised velocities: charts of the configuration space --------------------------------------
+# First-order states, the columns of the ground, have no coordinate: a chart carries their integral, and q does not see it.
 
 
 @inline
@@ -414,6 +415,8 @@ def exponential(model, q0, theta, q):
 @kernel
 def chart_rate(model, theta, v, rate):
     """rate = theta' in the chart at q0, at the point `theta`, for the speeds v."""
+    for c in range(model.v_at[0], model.v_end[0]):
+        rate[c] = v[c]
     for i in range(1, model.n):
         l, at = model.v_at[i], quaternion_at(model.code[i])
         if at < 0:
@@ -430,6 +433,8 @@ def chart_rate(model, theta, v, rate):
 @kernel
 def chart_point(model, q0, q, theta):
     """The inverse of `retract`: the theta that leads from q0 to q."""
+    for c in range(model.v_at[0], model.v_end[0]):
+        theta[c] = 0.0
     for i in range(1, model.n):
         k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
         if at < 0:

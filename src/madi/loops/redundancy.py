@@ -58,6 +58,7 @@ def mobility(system: System, jacobian: np.ndarray) -> Mobility:
 
     rows, columns = scales(system)
     free = system.layout.arrays.drive == -1
+    free[len(free) - len(system.states) :] = False  # first-order states are no degrees of freedom
     J = (rows[:, None] * jacobian * columns)[:, free]
     if not J.size:
         names = tuple(row.name for row in system.frozen.rows)

@@ -344,8 +344,10 @@ def _forces(model: Model) -> Iterator[Finding]:
                     yield Finding(where, f"point {point!r} is not three finite numbers", "Give it in metres, global")
             if len(force.at) != 2 and force.kind in TWO_POINTS:
                 yield Finding(where, f"{len(force.at)} points are given", "Give at=(point on a, point on b)")
-        else:
+        elif kind.on_joint:
             yield from _coordinate(model, where, joint_name(force.a))
+        elif any(joint.name == force.name for joint in model.joints):
+            yield Finding(where, "a joint has its name, and so its velocity in v", "Give the state a name of its own")
         yield from _force_numbers(force, where)
         count = KINDS_OF_VALUE.get(force.kind)
         if count is not None and not callable(force.value):
@@ -426,7 +428,7 @@ def _table(where: str, what: str, value: Any) -> Iterator[Finding]:
         )
 
 
-KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1, "two_point_force": 1}
+KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1, "two_point_force": 1, "state": 1}
 
 
 def _coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:
@@ -524,7 +526,7 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
             f"joint(s) {', '.join(map(repr, kept))}", f"cut=False, but the joints that may not be cut form a loop: {names}",
             "Allow the cut of one of them",
         )  # fmt: skip
-    on_joints = [force for force in model.forces if FORCES[force.kind].ends == 0]
+    on_joints = [force for force in model.forces if FORCES[force.kind].on_joint]
     acting = [(f"force {force.name!r}", str(joint_name(force.a))) for force in on_joints]
     for c in model.constraints:
         if c.kind == "coupler":

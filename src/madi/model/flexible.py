@@ -171,7 +171,7 @@ def _held(lowered: Model, body: Body, joint: Joint) -> bool:
 def _worked(lowered: Model, joint: Joint) -> bool:
     """Whether the joint is driven or locked, or something acts on its coordinates."""
     on = [drive.coordinate for drive in lowered.drives]
-    on += [joint_name(force.a) for force in lowered.forces if FORCES[force.kind].ends == 0]
+    on += [joint_name(force.a) for force in lowered.forces if FORCES[force.kind].on_joint]
     on += [joint_name(end) for c in lowered.constraints if c.kind == "coupler" for end in (c.a, c.b)]
     return any(str(name).split(".")[0] == joint.name for name in on)
 

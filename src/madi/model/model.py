@@ -342,35 +342,28 @@ class Model:
                    damping: float | None = None, low_speed: float | None = None, places: int = 1) -> Force:  # fmt: skip
         """A tire by Pacejka's Magic Formula, its numbers from a `.tir` file (a path, or what madi.read_tir gave): 5.2, 6.1,
         6.2. `at`: its centre; `axis`: what it spins about, to the left when it rolls forward. `relaxation`: slips lag behind
-        (two speeds more, of a body called NAME_lag, or of the body named here). `side`: where it is mounted, "left" or
-        "right"; a tire measured on the other side is mirrored. `pressure` (Pa), `damping` (N s/m), `low_speed` (m/s): in
-        place of the file's."""
+        (two first-order states, NAME.lag_along and NAME.lag_across). `side`: where it is mounted, "left" or "right"; a tire
+        measured on the other side is mirrored. `pressure` (Pa), `damping` (N s/m), `low_speed` (m/s): in place of the
+        file's."""
         tir = tir if isinstance(tir, Tir) else read_tir(tir)
         if side not in (None, "left", "right"):
             raise InputError(f"tire {name!r}: side={side!r}: write 'left' or 'right'")
-        kind, lag = "tire_magic", None
+        kind = "tire_magic"
+        if relaxation not in (True, False):
+            raise InputError(f"tire {name!r}: relaxation={relaxation!r}: write True or False")
         if relaxation:
             from madi.forces.magic_formula import refuse_without_relaxation
 
             refuse_without_relaxation(tir)
-            kind, lag = "tire_magic_relaxed", self._lag(f"{name}_lag") if relaxation is True else relaxation
+            kind = "tire_magic_relaxed"
         return self._force(
-            kind, name, body, lag, at=(at,), axis=axis, radius=tir.radius, places=places,
+            kind, name, body, at=(at,), axis=axis, radius=tir.radius, places=places,
             stiffness=tir["VERTICAL_STIFFNESS"] * tir.get("LCZ", 1.0),
             damping=tir.get("VERTICAL_DAMPING") if damping is None else damping, slip_stiffness=0.0, cornering_stiffness=0.0,
             friction=0.0, low_speed=(tir.get("VXLOW", 1.0) or 1.0) if low_speed is None else low_speed,
             rolling_resistance=0.0, sliding_friction=0.0, patch=0.0, tir=tir, pressure=pressure,
             mirrored=bool(side and tir.side and side != tir.side), road=Road() if road is None else road,
         )  # fmt: skip
-
-    def _lag(self, name: str) -> Body:
-        """Two first-order states: speeds of a unit mass and a unit inertia on an axis gravity does not act along."""
-        given = np.asarray(self.gravity, dtype=object).reshape(-1)
-        vertical = len(given) == 3 and not given[0] and not given[1]
-        body = self.body(name, 1.0, inertia=(1.0, 1.0, 1.0))
-        axis = (1.0, 0.0, 0.0) if vertical else (-given[1], given[0], 0.0) if len(given) == 3 else given
-        self.cylindrical(name, self.ground, body, at=(0.0, 0.0, 0.0), axis=axis)
-        return body
 
     def track(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], radii: tuple[float, float], tension: float,
               stiffness: float = 0.0, length: float | None = None, support: float = 0.0, support_damping: float = 0.0,
@@ -395,6 +388,11 @@ class Model:
     def joint_torque(self, name: str, joint: Any, value: Any) -> Force:
         """A torque (force, on a slide) on a joint coordinate: a number, or a function f(t) or f(t, q, v)."""
         return self._force("joint_torque", name, joint, value=value)
+
+    def state(self, name: str, rate: Any, start: float = 0.0) -> Force:
+        """A first-order state z with z' = rate: a number, or a function f(t) or f(t, q, v); functions see v["name"]. It
+        has no mass, no coordinate and no energy: a filter, a pressure, an actuator's lag."""
+        return self._force("state", name, None, value=rate, start=start)
 
     # ---- constraints beside the joints ------------------------------------------------------------------------------
 
@@ -515,7 +513,7 @@ class Model:
                     found.append(who)
         if isinstance(element, Joint):
             found += [f"drive of {one.coordinate!r}" for one in self.drives if one.coordinate.split(".")[0] == element.name]
-            on = [(f"force {f.name!r}", f.a) for f in self.forces if FORCES[f.kind].ends == 0]
+            on = [(f"force {f.name!r}", f.a) for f in self.forces if FORCES[f.kind].on_joint]
             on += [(f"constraint {c.name!r}", end) for c in self.constraints if c.kind == "coupler" for end in (c.a, c.b)]
             found += [who for who, end in on if str(joint_name(end)).split(".")[0] == element.name]
         return list(dict.fromkeys(found))

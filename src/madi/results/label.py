@@ -122,7 +122,7 @@ def label(
         "model_hash": system.digest,
         "q_units": "|".join(system.frozen.units), "v_units": "|".join(rate_units),
         "a_units": "|".join(f"{unit}2" if unit.endswith("/s") else unit for unit in rate_units),
-        "force_units": "|".join(_force_units(system)), "cut_q_units": "|".join(cut_units),
+        "states": "|".join(system.states), "force_units": "|".join(_force_units(system)), "cut_q_units": "|".join(cut_units),
         "cut_v_units": "|".join(f"{unit}/s" for unit in cut_units), "up": up_axis(system.model.gravity),
         "driving_force_units": "|".join(
             "N" if units.get(name, "") == "m" or slides.get(name, False) else "N m" for name in drives
@@ -138,7 +138,7 @@ def _force_units(system: System) -> list[str]:
     arrays, found = system.layout.arrays, []
     for code, a in zip(arrays.force_kind, arrays.force_a, strict=True):
         kind = BY_CODE[int(code)].KIND
-        found.append("N" if kind.ends == 0 and system.frozen.speed_units[int(a)] == "m/s" else kind.unit)
+        found.append("N" if kind.on_joint and system.frozen.speed_units[int(a)] == "m/s" else kind.unit)
     return found
 
 

@@ -53,7 +53,8 @@ class Run:
         "arm.az", "arm.wx" in ground axes, "arm.ax_body" and so on along its own, "arm.roll", "arm.pitch", "arm.yaw",
         "arm.slip" as ISO 8855 has them, its Bryant angles "arm.rx", "arm.ry", "arm.rz"; a joint load "A.fx", "A.mz", its
         driving force "A.drive", its whole load "A.force", "A.moment"; of a force element "s.force", "s.power",
-        "s.potential", "s.dissipated"; or "kinetic", "potential", "energy". `run.signals` lists them."""
+        "s.potential", "s.dissipated"; a first-order state "z", its rate "z.rate"; or "kinetic", "potential",
+        "energy". `run.signals` lists them."""
         return signal(self.data, name)[0]
 
     @property

@@ -35,6 +35,11 @@ def listed(data: Any, dim: str) -> list[str]:
     return [str(name) for name in data[dim].values] if dim in data.coords else []
 
 
+def states_of(data: Any) -> list[str]:
+    """First-order states: entries of v that are no velocity."""
+    return [name for name in data.attrs.get("states", "").split("|") if name]
+
+
 def units_of(data: Any, variable: str, dim: str) -> dict[str, str]:
     """Units of a variable whose entries have different ones, by name."""
     return dict(zip(listed(data, dim), data.attrs.get(f"{variable}_units", "").split("|"), strict=False))
@@ -56,6 +61,9 @@ def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
     if (part in COMPONENTS or part in LOADS) and element in listed(data, "joint"):
         variable, k, *word = COMPONENTS.get(part) or LOADS[part]
         return component(data, element, variable, k, *word), data[variable].attrs["units"]
+    for of_state, variable in ((name, "v"), (name.removesuffix(".rate"), "a")):
+        if of_state in states_of(data):
+            return data[variable].sel(speed=of_state).values, units_of(data, "v", "speed").get(of_state, "")
     for variable, dim, ending in STATES:
         stem = name.removesuffix(ending) if ending else name
         if variable in data and (not ending or name.endswith(ending)) and stem in listed(data, dim):
@@ -94,9 +102,11 @@ def _some(words: list[str]) -> str:
 def names(data: Any) -> list[str]:
     """All signals of a run."""
     found = [str(name) for name in data.data_vars if data[name].dims == ("time",)]
+    states = states_of(data)
     for variable, dim, ending in STATES:
         if variable in data and ending != ".q":
-            found += [f"{name}{ending}" for name in listed(data, dim)]
+            found += [f"{name}{ending}" for name in listed(data, dim) if name not in states or dim != "speed"]
+    found += [f"{name}{ending}" for name in states for ending in ("", ".rate")]
     for part, (variable, dim, _) in PARTS.items():
         if variable in data:
             found += [f"{name}.{part}" for name in listed(data, dim)]

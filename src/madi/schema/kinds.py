@@ -72,24 +72,6 @@ class Damping(Type):
         return {"type": ["number", "string", "array"]}
 
 
-class Relaxation(Type):
-    """Whether slips lag; or which body holds the lags."""
-
-    words = "true, false, or the name of the body whose speeds the lags are"
-
-    def read(self, node: Any, context: Any) -> Any:
-        """A bool or a name."""
-        return Flag().read(node, context) if node.kind == "flag" else Reference("bodies").read(node, context)
-
-    def write(self, value: Any) -> Any:
-        """A bool or a name."""
-        return value if isinstance(value, bool) else Reference("bodies").write(value)
-
-    def json(self) -> dict[str, Any]:
-        """A flag or text."""
-        return {"type": ["boolean", "string"]}
-
-
 class Rotors(Type):
     """One number for each coordinate of a joint, or one for all."""
 
@@ -278,7 +260,7 @@ FORCES: dict[str, Entries] = {
     },
     "magic_tire": {
         **_WHEEL, "tir": (TirType(), "its Magic Formula"), "road": _GROUND["road"],
-        "relaxation": (Relaxation(), "slips lag behind"), "side": (Text(("left", "right")), "where it is mounted"),
+        "relaxation": (Flag(), "slips lag behind"), "side": (Text(("left", "right")), "where it is mounted"),
         "pressure": (Number("Pa"), "in place of the file's"), "damping": (Number("N s/m"), "in place of the file's"),
         "low_speed": (Number("m/s"), "in place of the file's"), "places": _GROUND["places"],
     },
@@ -291,6 +273,7 @@ FORCES: dict[str, Entries] = {
     "force": {**_ON, "value": (Function("N", 3), "global axes"), "at": (PLACE, "default: its centre of mass")},
     "torque": {**_ON, "value": (Function("N m", 3), "global axes")},
     "joint_torque": {"joint": (JOINT, "the coordinate"), "value": (Function("any"), "N or N m")},
+    "state": {"rate": (Function("any"), "v[name] is the state"), "start": (Number("any"), "its value at the start")},
 }  # fmt: skip
 _COUPLED: Entries = {"a": (JOINT, "a joint's coordinate"), "b": (JOINT, "the other")}
 CONSTRAINTS: dict[str, Entries] = {

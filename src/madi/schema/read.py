@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from madi.errors import FileError, InputError, SeveralErrors, a_number, closest
+from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.model.elements import Visual
 from madi.model.model import Model, beam_axes
@@ -141,9 +142,8 @@ class _Reader:
 
         def rename(group: str, name: str) -> str:
             base = name.split("@" if group == "bodies" else ".")[0]
-            return (
-                prefix + name if prefix and (base in own[group] or (group == "joints" and base in own["bodies"])) else name
-            )
+            mine = base in own[group] or (group == "joints" and (base in own["bodies"] or base in own["forces"]))
+            return prefix + name if prefix and mine else name
 
         return rename
 
@@ -284,6 +284,7 @@ class _Reader:
     def _check_references(self, model: Model) -> None:
         bodies = {"ground", *(body.name for body in model.bodies)}
         joints = {joint.name for joint in model.joints}
+        joints |= {force.name for force in model.forces if FORCES[force.kind].states}  # v(name): a first-order state
         names = {"bodies": sorted(bodies), "joints": sorted(joints)}
         for group, name, node in self.references:
             known = bodies if group == "bodies" else joints | bodies

@@ -17,7 +17,7 @@ from madi.errors import InputError
 from madi.files import whole_file
 from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
-from madi.model.elements import Body, Constraint, Force, Joint, body_name, joint_name
+from madi.model.elements import Body, Constraint, Force, Joint, joint_name
 from madi.model.model import gear_ratio
 from madi.road import Road
 from madi.schema.fields import Function, Type, plain
@@ -180,13 +180,13 @@ def _joint(joint: Joint) -> tuple[Kind, dict[str, Any]]:
 def _force(force: Force) -> tuple[Kind, dict[str, Any]]:
     name = "tire" if force.kind in LAWS else "magic_tire" if force.kind.startswith("tire_magic") else force.kind
     what = kind("forces", name)
-    values = {**force.parameters, "value": force.value, "law": LAWS.get(force.kind, force.value)}
+    values = {**force.parameters, "value": force.value, "law": LAWS.get(force.kind, force.value), "rate": force.value}
     values |= {"a": force.a, "b": force.b, "body": force.a, "joint": joint_name(force.a)}
     if force.at:
         values["at"] = force.at if what.types["at"].words.startswith("two") else force.at[0]
     if name == "magic_tire":
         side = force.parameters["tir"].side
-        values["relaxation"] = False if force.b is None else body_name(force.b)
+        values["relaxation"] = force.kind == "tire_magic_relaxed"
         values["side"] = {"left": "right", "right": "left"}[side] if force.parameters["mirrored"] else None
     return what, values
 

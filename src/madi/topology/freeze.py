@@ -166,6 +166,15 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         armature += np.broadcast_to(np.asarray(joint.armature, dtype=float), kind.nv).tolist()
         given_q += [joint.q0 is not None] * kind.nq
         given_v += [joint.v0 is not None] * kind.nv
+    states = range(len(speeds), len(speeds) + sum(len(FORCES[force.kind].states) for force in model.forces))
+    ints["v_at"][0], ints["v_end"][0] = states.start, states.stop
+    for force in model.forces:  # z' = g(t, q, v, z): a column with a unit on the diagonal of M that moves no body
+        for name, unit in FORCES[force.kind].states:
+            speeds.append(f"{force.name}.{name}" if name else force.name)
+            speed_units.append(unit)
+            v0.append(float(force.parameters.get("start", 0.0)))
+            armature.append(1.0)
+            given_v.append(True)
     _put_last(ints)
     signals = Signals(speeds=len(speeds))
     columns = _columns(model, ints, coordinates, speeds, signals)
@@ -282,11 +291,13 @@ def _columns(
             before = c
         tip[i] = before
     place = {name: k for k, name in enumerate(coordinates)}
-    for c, name in enumerate(speeds):
+    columns["column_body"][ints["v_at"][0] :] = 0  # first-order states
+    for c, name in enumerate(speeds[: ints["v_at"][0]]):
         columns["column_q"][c] = place.get(name, -1)
     for drive in model.drives:
         if drive.function is None:
-            locked = [c for c, name in enumerate(speeds) if name.split(".")[0] == drive.coordinate]
+            joints = speeds[: ints["v_at"][0]]
+            locked = [c for c, name in enumerate(joints) if name.split(".")[0] == drive.coordinate]
             columns["drive"][locked] = -2
         elif drive.coordinate in speeds:
             where = f"drive of {drive.coordinate!r}"
@@ -303,18 +314,22 @@ def _forces(
     model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray],
     names: tuple[list[str], list[str]], signals: Signals, q0: np.ndarray, v0: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
-    columns = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call"]
-    table = np.full((len(model.forces), 6), -1, dtype=np.int64)
+    columns = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call", "force_state"]
+    table = np.full((len(model.forces), len(columns)), -1, dtype=np.int64)
     table[:, 5] = 0
+    state = len(v0) - sum(len(FORCES[force.kind].states) for force in model.forces)
     parameters: list[float] = []
     measured = [e for e, force in enumerate(model.forces) if FORCES[force.kind].law and callable(force.value)]
     seen = np.concatenate([v0, np.zeros(2 * len(measured))])  # what functions get as v
     for e, force in enumerate(model.forces):
         kind = FORCES[force.kind]
         table[e, 0], table[e, 3] = kind.code, len(parameters)
-        if kind.ends == 0:
+        if kind.states:
+            table[e, 6] = state
+            state += len(kind.states)
+        if kind.on_joint:
             table[e, 1] = names[1].index(str(joint_name(force.a)))
-        else:
+        elif kind.ends:
             table[e, 1] = number[body_name(force.a)]
             if kind.ends == 2:
                 table[e, 2] = number[body_name(force.b)]

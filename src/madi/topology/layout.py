@@ -42,7 +42,7 @@ INTS: list[tuple[Any, ...]] = [
     ("code", "n"),  # joint type (joints/dispatch.py)
     ("reverse", "n"),  # 1: the tree walks the joint against its drawn direction; 2: so too, seen to by its z axis
     ("q_at", "n"),  # first coordinate
-    ("v_at", "n"),  # first column
+    ("v_at", "n"),  # first column; of the ground: the first-order states, columns behind all others
     ("v_end", "n"),  # one past the last column
     ("last", "n"),  # last body of the subtree
     ("frame", "n"),  # reference frame: 0 the ground itself, k >= 1 of a tree (or of trees that loops tie together)
@@ -77,6 +77,7 @@ INTS: list[tuple[Any, ...]] = [
     ("force_b", "ne"),
     ("force_at", "ne"),  # first parameter
     ("force_signal", "ne"),  # first signal, -1 if none
+    ("force_state", "ne"),  # first of its first-order states, a column; -1 if it has none
     ("force_call", "ne"),  # address of its compiled kernel, 0 where the forward kernel has it built in
     ("tape_op", "nt"),  # signals: functions of time and state as a tape (signals/tape.py)
     ("tape_a", "nt"),

@@ -119,7 +119,7 @@ class Lowering:
     def force(self, force: Force) -> Force:
         """The force on points."""
         where, ends = f"force {force.name!r}", [force.a, force.b]
-        if FORCES[force.kind].ends == 0:  # on a joint
+        if FORCES[force.kind].ends == 0:  # on a joint, or on nothing
             return force
         for k, reference in enumerate(ends):
             body = self.flexible.get(body_name(reference))
