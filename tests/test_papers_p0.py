@@ -51,4 +51,4 @@ def test_tracked_vehicle_counts_and_agreement():
     # at rest on level ground before the bump, and lifted by it
     before = run.data["time"].values < 1.5
     assert np.max(np.abs(tracked.seat(run)[before])) < 5.0
-    assert np.max(tracked.seat(run)) > 15.0
+    assert np.max(tracked.seat(run)) > 12.0

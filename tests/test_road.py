@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import madi
+from madi.forces.envelope import distance
+from madi.road import smoothed
 
 
 def test_heights_of_all_features():
@@ -33,16 +35,45 @@ def test_the_two_sides_have_a_phase():
     assert road.height(10.5, y=-1.0)[0] == pytest.approx(0.1)
 
 
-def test_a_disc_feels_an_edge_before_it_is_there():
-    """A wheel over a step: as a disc it climbs the circle around the edge, as a point it jumps."""
-    from madi.forces.wheel import felt
+def test_a_disc_envelops_an_edge_before_it_is_there():
+    """A wheel before a step or on a bump: a disc is as far from the road as from its nearest point (of the road as the
+    footprint blunts it), a point follower does not see it yet."""
+    radius, z, u = 0.5, 0.5, np.linspace(-1.0, 1.0, 8001)
+    for road in (madi.flat().polyline([(0.0, 0.0), (1e-6, 0.1)]), madi.flat().half_ellipse(0.3, 0.3, 0.1)):
+        numbers = np.array(road.pack())
+        heights = np.array([smoothed(numbers, 0, x, 0.0, 0.1 * radius)[0] for x in u])
+        for x in (-0.25, -0.2, -0.15, 0.1):
+            nearest = np.sqrt(np.min((u - x) ** 2 + (z - heights) ** 2))
+            for places, enough in ((9, 0.03), (17, 0.01), (41, 0.0025)):
+                assert distance(numbers, 0, x, 0.0, z, radius, places)[0] == pytest.approx(nearest, abs=enough)
+        assert distance(numbers, 0, -0.2, 0.0, z, radius, 1)[0] == pytest.approx(z)
 
-    step = np.array(madi.flat().polyline([(0.0, 0.0), (1e-6, 0.1)]).pack())
-    radius = 0.5
-    for x in (-0.3, -0.2, -0.1):
-        exact = 0.1 + np.sqrt(radius**2 - x**2) - radius
-        assert felt(step, 0, x, 0.0, radius, 41)[0] == pytest.approx(max(exact, 0.0), abs=8e-3)
-        assert felt(step, 0, x, 0.0, radius, 1)[0] == 0.0
+
+@pytest.mark.parametrize("places", [1, 9, 17, 33])
+@pytest.mark.parametrize("degrees", [-30, -10, 0, 5, 20])
+def test_on_any_slope_the_distance_is_that_of_a_plane(places, degrees):
+    angle = np.radians(degrees)
+    plane = np.array(madi.flat().polyline([(-50, -50 * np.tan(angle)), (50, 50 * np.tan(angle))]).pack())
+    radius, x = 0.5, 3.0
+    for depth in (0.0, 0.02):
+        z = x * np.tan(angle) + (radius - depth) / np.cos(angle)
+        found = distance(plane, 0, x, 0.0, z, radius, places)
+        assert found[0] == pytest.approx(radius - depth, abs=2e-4 * radius)
+        np.testing.assert_allclose(found[1:3], (-np.sin(angle), np.cos(angle)), atol=1e-3)
+        assert found[3] == pytest.approx(np.tan(angle), abs=1e-9)
+
+
+def test_the_footprint_averages_the_road_with_a_tent():
+    road = madi.flat(0.05).half_ellipse(2.0, 0.5, 0.1).polyline([(3, 0), (4, 0.3), (4.2, 0.1), (6, 0.2)])
+    numbers, foot = np.array(road.pack()), 0.08
+    u = np.linspace(-foot, foot, 4001)
+    tent = (1 - np.abs(u) / foot) / foot
+    for x in (1.45, 1.53, 1.56, 2.1, 2.47, 2.6, 3.01, 3.97, 4.15, 4.3):
+        h, slope, curve = smoothed(numbers, 0, x, 0.0, foot)
+        assert h == pytest.approx(np.trapezoid(tent * road.height(x + u), u), abs=1e-6)
+        ahead, behind = (smoothed(numbers, 0, x + e, 0.0, foot) for e in (1e-5, -1e-5))
+        assert slope == pytest.approx((ahead[0] - behind[0]) / 2e-5, abs=1e-6)
+        assert curve == pytest.approx((ahead[1] - behind[1]) / 2e-5, rel=1e-3, abs=1e-3)
 
 
 def test_a_wheel_at_rest_and_in_the_air():

@@ -93,7 +93,7 @@ class Linear:
 
     def shape(self, k: int) -> dict[str, complex]:
         """Displacements of all speeds in mode k, the largest one 1."""
-        n = len(self.states) // 2
+        n = self.N.shape[1]
         theta = self.N @ self._mode(k)["vector"][:n]
         largest = theta[np.argmax(np.abs(theta))] if np.any(np.abs(theta) > 0) else 1.0
         return {name: complex(x / largest) for name, x in zip(self.system.speeds, theta, strict=True)}

@@ -2,7 +2,7 @@
 
 A road is level ground plus features that add up: half-round and half-ellipse bumps, sines, and kinks of which polylines are
 made. `two_sided` shifts the features of the right side against those of the left by a phase (metres along the way).
-Forces ask it for the height and slope under a point; the normal is (-slope, 1) in the plane of way and up.
+Forces see it averaged over a short footprint (`smoothed`), with continuous slope and curvature whatever the road.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
-from madi.kernel import cos, kernel, sin, sqrt, where
+from madi.kernel import asin, cos, fabs, kernel, sin, sqrt, where
 
 ROUND, SINE, KINK = 0, 1, 2
 HEAD, WIDTH = 8, 7  # numbers before the features; of a feature: kind, whether the right side is shifted, how far, four more
@@ -38,8 +38,8 @@ class Road:
         return self.half_ellipse(at, radius, radius)
 
     def half_ellipse(self, at: float, half_length: float, height: float) -> Road:
-        """Half an ellipse: `half_length` along the way, `height` up. Its edges are vertical: a damped wheel that feels the
-        road at one point meets an impact there that depends on the step; give such wheels places=9 (a rolling disc)."""
+        """Half an ellipse: `half_length` along the way, `height` up. Its edges are vertical: give wheels that meet them
+        places=9 or more (a disc that envelops the road)."""
         _positive("half_ellipse", half_length=half_length, height=height)
         _finite("half_ellipse", at=at)
         return self._with((ROUND, 0, 0.0, float(at), float(half_length), float(height), 0.0))
@@ -152,6 +152,57 @@ def profile(p, s, x, y):
         else:
             h, slope = h + where(at > a, b * (at - a), 0.0), slope + where(at > a, b, 0.0)
     return h, slope
+
+
+@kernel
+def smoothed(p, s, x, y, foot):
+    """(height, slope, curvature h'') of the road averaged over a tent-shaped footprint from x - foot to x + foot: continuous
+    whatever the road. Of a feature h with h = H'', averaged: (H(x + foot) - 2 H(x) + H(x - foot)) / foot^2; sines, smooth
+    by themselves, are taken as they are."""
+    h, slope, curve = p[s + 6], 0.0, 0.0
+    for k in range(int(p[s + 7])):
+        f = s + HEAD + WIDTH * k
+        kind, a, b, at = int(p[f]), p[f + 3], p[f + 4], x
+        if int(p[f + 1]) == 1:
+            at = where(y >= 0.0, x, x - p[f + 2])
+        if kind == ROUND:
+            u, w = (at - a) / b, foot / b
+            r0, r1, r2 = half_circle(u - w)
+            s0, s1, s2 = half_circle(u)
+            t0, t1, t2 = half_circle(u + w)
+            size = p[f + 5] / (w * w)
+            h, slope = h + size * (r0 - 2.0 * s0 + t0), slope + size / b * (r1 - 2.0 * s1 + t1)
+            curve = curve + size / (b * b) * (r2 - 2.0 * s2 + t2)
+        elif kind == SINE:
+            turn = 6.283185307179586 / p[f + 6]
+            inside = where(at > a, where(at < b, 0.5 * p[f + 5], 0.0), 0.0)
+            c, d = cos(turn * (at - a)), sin(turn * (at - a))
+            h, slope, curve = h + inside * (1.0 - c), slope + inside * turn * d, curve + inside * turn * turn * c
+        else:
+            d = at - a
+            before = where(d + foot > 0.0, where(d < 0.0, d + foot, 0.0), 0.0)
+            after = where(d < foot, where(d >= 0.0, foot - d, 0.0), 0.0)
+            beyond = where(d >= 0.0, b, 0.0)
+            cube = b / (6.0 * foot * foot) * (before * before * before + after * after * after)
+            square = b / (2.0 * foot * foot) * (before * before - after * after)
+            h, slope = h + beyond * d + cube, slope + beyond + square
+            curve = curve + b / (foot * foot) * (before + after)
+    return h, slope, curve
+
+
+@kernel
+def half_circle(u):
+    """sqrt(1 - u^2) for |u| < 1, else 0, integrated twice, once and not at all."""
+    inside = 1.0 - u * u
+    on = inside > 1e-14
+    root = sqrt(where(on, inside, 1.0))
+    angle = asin(where(on, u, 0.0))
+    twice = 0.5 * (u * angle + root - root * root * root / 3.0)
+    return (
+        where(on, twice, 0.7853981633974483 * fabs(u)),
+        where(on, 0.5 * (angle + u * root), where(u > 0.0, 0.7853981633974483, -0.7853981633974483)),
+        where(on, root, 0.0),
+    )
 
 
 @kernel

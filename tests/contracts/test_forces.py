@@ -283,7 +283,24 @@ def test_the_gas_of_a_hydropneumatic_unit():
     m.hydropneumatic("u", m.ground, "b", ((0, 0, 0), (1, 0, 0)), pressure=1e5, area=1e-3, volume=5e-4, exponent=1.3)
     s = m.build()
     assert s.forward_dynamics([0.0], [0.0], engine="plain")[0] == pytest.approx(1e5 * 1e-3 / 2)
-    assert s.forward_dynamics([-0.25], [0.0], engine="plain")[0] == pytest.approx(2**1.3 * 1e5 * 1e-3 / 2)
+    # absolute pressure, less that of the air outside
+    pushed = (2**1.3 * (1e5 + 101325.0) - 101325.0) * 1e-3
+    assert s.forward_dynamics([-0.25], [0.0], engine="plain")[0] == pytest.approx(pushed / 2)
+
+
+def test_isothermal_gas_is_the_limit():
+    def unit(n):
+        m = madi.Model("unit", gravity=(0, 0, 0))
+        m.body("b", 2.0, inertia=(1, 1, 1), position=(1, 0, 0))
+        m.prismatic("A", m.ground, "b", at=(0, 0, 0), axis=(1, 0, 0))
+        m.hydropneumatic("u", m.ground, "b", ((0, 0, 0), (1, 0, 0)), pressure=2e6, area=1e-3, volume=5e-4, exponent=n)
+        return m.build()
+
+    for x in (-0.3, 0.2):
+        exact, near = (unit(n).powers([x], [0.0])["u"] for n in (1.0, 1.0 + 1e-7))
+        assert exact["value"] == pytest.approx((2101325.0 / (1 + x / 0.5) - 101325.0) * 1e-3)  # Boyle
+        assert near["value"] == pytest.approx(exact["value"], rel=1e-6)
+        assert near["potential"] == pytest.approx(exact["potential"], rel=1e-6)
 
 
 LINE = ((0, 0, 0), (1, 0, 0))
@@ -293,7 +310,9 @@ LINE = ((0, 0, 0), (1, 0, 0))
     "draw, told",
     [
         (lambda m: m.hydropneumatic("f", "b", m.ground, LINE, -1, area=1, volume=1), "pressure -1 is not > 0"),
-        (lambda m: m.hydropneumatic("f", "b", m.ground, LINE, 1, 1, 1, exponent=1.0), "exponent 1.0 is not > 1"),
+        (lambda m: m.hydropneumatic("f", "b", m.ground, LINE, 1, 1, 1, exponent=0.9), "exponent 0.9 is not >= 1"),
+        (lambda m: m.characteristic("f", "b", m.ground, LINE, damper=[(-1, -2), (0, 0), (1, -1)]), "after a rate of 0"),
+        (lambda m: m.characteristic("f", "b", m.ground, LINE, damper=[(-1, -2), (0, 1), (1, 3)]), "gives 1 at no rate"),
         (lambda m: m.bushing("f", "b", m.ground, (0, 0, 0), stiffness=(1, 2, 3)), "is not six numbers"),
         (lambda m: m.characteristic("f", "b", m.ground, LINE, spring=[(1, 2), (0, 3)]), "spring table"),
         (lambda m: m.wheel("f", "b", (0, 0, 0), radius=0.3, stiffness=1e5, road="bumpy"), "is not a road"),

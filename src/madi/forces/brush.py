@@ -1,15 +1,18 @@
 """Brush tire: bristles under a parabolic pressure, sliding from the rear end on. Contact and slip: contact.py.
 
-With F = (C_k k, C_a tan a), its size against three times the friction  z = |F| / (3 mu N)  and the patch's half length b:
-force along F of size  mu N (3 z - 3 z^2 + z^3)  for z < 1,  mu N beyond; aligning moment = -t F_s with the trail
-t = b/3 (1 - z)^3 / (1 - z + z^2/3),  none beyond. One circle for both directions.
+With F = (C_k k, C_a tan a), its size against three times the friction  z = |F| / (3 mu N)  (at most 1) and the patch's half
+length b: bristles in the first part 1 - z of the patch stick, bent along F, and carry  3 z (1 - z)^2 mu N;  those behind
+slide against the slip velocity and carry  z^2 (3 - 2 z) mu N.  Together, of one stiffness for both directions, mu N (3 z - 3
+z^2 + z^3);  never more than mu N, and at full sliding just that against the slip. Aligning moment = -t F_s with the trail  t
+= b/3 (1 - z)^3 / (1 - z + z^2/3)  and the F_s of one stiffness.
 
-Reference: Pacejka, Tire and Vehicle Dynamics (2nd ed. 2006) sec. 3.2, eqs. 3.8-3.14, with the slip of contact.py.
+Reference: Pacejka, Tire and Vehicle Dynamics (2nd ed. 2006) sec. 3.2, eqs. 3.8-3.14, with the slip of contact.py; two
+stiffnesses in the sliding part: the derivation's own, not the book's approximation.
 """
 
 from __future__ import annotations
 
-from madi.forces.contact import ACROSS, ALONG, FRICTION, PARAMETERS, PATCH, POSITIVE, pack, push, touch
+from madi.forces.contact import ACROSS, ALONG, FRICTION, PARAMETERS, PATCH, POSITIVE, heading, pack, push, sliding, touch
 from madi.forces.kind import ForceKind
 from madi.kernel import kernel, sqrt, where
 
@@ -23,12 +26,13 @@ def apply(model, work, e):
     p, s = model.parameter, model.force_at[e]
     normal, along, across = touch(model, work, e)
     fl, fs = p[s + ALONG] * along, p[s + ACROSS] * across
-    size = sqrt(fl * fl + fs * fs + 1e-300)
+    size = sqrt(fl * fl + fs * fs + 1e-200)
     most = p[s + FRICTION] * normal
     carried = most > 1e-9
     z = size / (3.0 * where(carried, most, 1.0))
     z = where(z < 1.0, z, 1.0)
-    share = where(carried, most * z * (3.0 - 3.0 * z + z * z) / size, 0.0)
+    share = where(carried, most * z * (3.0 - 3.0 * z + z * z), 0.0)
+    x, y = heading(fl, fs, along, across, sliding(z))
     rest = 1.0 - z
     trail = p[s + PATCH] / 3.0 * rest * rest * rest / (1.0 - z + z * z / 3.0)
-    push(model, work, e, normal, share * fl, share * fs, 0.0, 0.0, -trail * share * fs)
+    push(model, work, e, normal, share * x, share * y, 0.0, 0.0, -trail * share * fs / size)

@@ -4,17 +4,33 @@ With the whole slip S = |(k, tan a)|, at most 1, friction falls from mu to mu_s:
 along, up to k* = U N / (2 C_k):  F = C_k k,  beyond:  U N - (U N)^2 / (4 C_k k);
 across, up to tan a* = 3 U N / C_a:  H = 1 - C_a tan a / (3 U N),  F = U N (1 - H^3),  beyond:  U N;
 aligning moment  M = -U N b (1 - H) H^3,  b the width of the patch, beyond: none.
-All are continuous, with their slopes along k, and vanish with the load. Along and across do not share one circle.
+All are continuous, with their slopes along k, and vanish with the load.
+Both slips at once, by similarity: both curves are taken at  |(C_k k, C_a tan a)|  and multiplied by the parts of a unit
+vector, which turns from that direction to that of the slip as a brush's force does. The circle U N is never left.
 
-References: E. Fiala, VDI-Zeitschrift 96 (1954) 973; in this form, with falling friction and longitudinal slip, the tire of
-that name in multibody codes (MSC Adams/Tire manual, Fiala model).
+References: E. Fiala, VDI-Zeitschrift 96 (1954) 973; pure slip in this form, with falling friction and longitudinal slip, the
+tire of that name in multibody codes (MSC Adams/Tire manual, Fiala model), which lets both forces act at once without a
+common circle; similarity: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012) sec. 4.2.
 """
 
 from __future__ import annotations
 
-from madi.forces.contact import ACROSS, ALONG, FRICTION, PARAMETERS, PATCH, POSITIVE, SLIDING, pack, push, touch
+from madi.forces.contact import (
+    ACROSS,
+    ALONG,
+    FRICTION,
+    PARAMETERS,
+    PATCH,
+    POSITIVE,
+    SLIDING,
+    heading,
+    pack,
+    push,
+    sliding,
+    touch,
+)
 from madi.forces.kind import ForceKind
-from madi.kernel import copysign, fabs, kernel, sqrt, where
+from madi.kernel import kernel, sqrt, where
 
 __all__ = ["KIND", "apply", "pack"]
 KIND = ForceKind("tire_fiala", code=13, parameters=PARAMETERS, value="force of the road's normal", ends=1, positive=POSITIVE)
@@ -30,13 +46,17 @@ def apply(model, work, e):
     limit = (p[s + FRICTION] - (p[s + FRICTION] - p[s + SLIDING]) * slip) * normal
     carried = limit > 1e-9
     safe = where(carried, limit, 1.0)
-    stiff, size = p[s + ALONG], fabs(along)
-    sticking = 2.0 * stiff * size < safe
-    grip = where(sticking, stiff * size, safe - safe * safe / (4.0 * where(sticking, 1.0, stiff * size)))
-    fl = where(carried, copysign(grip, along), 0.0)
-    rest = 1.0 - p[s + ACROSS] * fabs(across) / (3.0 * safe)
-    rest = where(rest > 0.0, rest, 0.0)
+    fl, fs = p[s + ALONG] * along, p[s + ACROSS] * across
+    size = sqrt(fl * fl + fs * fs + 1e-200)
+    z = size / (3.0 * safe)
+    z = where(z < 1.0, z, 1.0)
+    x, y = heading(fl, fs, along, across, sliding(z))
+    sticking = 2.0 * size < safe
+    grip = where(sticking, size, safe - safe * safe / (4.0 * where(sticking, 1.0, size)))
+    rest = 1.0 - z
     cube = rest * rest * rest
-    fs = where(carried, copysign(safe * (1.0 - cube), across), 0.0)
-    mz = where(carried, copysign(safe * p[s + PATCH] * (1.0 - rest) * cube, across), 0.0)
-    push(model, work, e, normal, fl, fs, 0.0, 0.0, -mz)
+    load = where(carried, 1.0, 0.0)
+    push(
+        model, work, e, normal, load * grip * x, load * safe * (1.0 - cube) * y, 0.0, 0.0,
+        -load * safe * p[s + PATCH] * z * cube * y,
+    )  # fmt: skip

@@ -1,8 +1,13 @@
 """Hydropneumatic suspension unit (HSU): a polytropic gas spring and one-way damping, along the line between two points.
 
-With the compression x = l0 - l, the gas pushes with  f = p0 A (V0 / (V0 - A x))^n  (p0 gauge pressure and V0 gas volume at
-the length l0, A the piston's area, n the polytropic exponent), and the throttle with c x', c the larger or smaller of two
-values while the unit is compressed or extended. Potential: the work of the gas, p0 V0 ((V0/(V0 - A x))^(n-1) - 1) / (n - 1).
+With the compression x = l0 - l the gas, at the absolute pressure p0 + pa (p0 gauge pressure and V0 gas volume at the length
+l0, pa the ambient pressure), follows p V^n = const, and the air outside pushes back:
+
+    f = A ((p0 + pa) (V0 / (V0 - A x))^n - pa),
+
+A the piston's area, n the polytropic exponent (1 isothermal, 1.4 adiabatic). The throttle pushes with c x', c the larger or
+smaller of two values while the unit is compressed or extended. Potential: the work of both,
+(p0 + pa) V0 ((V0 / (V0 - A x))^(n-1) - 1) / (n - 1) - pa A x,  for n = 1  (p0 + pa) V0 ln(V0 / (V0 - A x)) - pa A x.
 The gas cannot be pressed below a twentieth of its volume; there the force goes on as a straight line.
 """
 
@@ -10,13 +15,13 @@ from __future__ import annotations
 
 from madi.forces.kind import ForceKind
 from madi.forces.line import account, line, pull
-from madi.kernel import exp, kernel, log, where
+from madi.kernel import exp, fabs, kernel, log, where
 
 KIND = ForceKind(
     "hydropneumatic",
     code=5,
     parameters=("ax", "ay", "az", "bx", "by", "bz", "pressure", "area", "volume", "exponent", "compression", "rebound",
-                "free_length"),
+                "free_length", "ambient"),
     value="push",
     ends=2,
     positive=("pressure", "area", "volume"),
@@ -29,7 +34,8 @@ def apply(model, work, e):
     """Push the bodies apart along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p = model.parameter
-    p0, area, volume, n = p[s + 6], p[s + 7], p[s + 8], p[s + 9]
+    outside, area, volume, n = p[s + 13], p[s + 7], p[s + 8], p[s + 9]
+    p0 = p[s + 6] + outside
     length, rate, x, y, z = line(model, work, a, b, s)
     stroke = p[s + 12] - length
     share = 1.0 - area * stroke / volume
@@ -38,8 +44,11 @@ def apply(model, work, e):
     force = p0 * area * exp(-n * log(gas))
     stiff = n * force * area / (volume * gas)
     beyond = where(low, (LEAST - share) * volume / area, 0.0)
-    push = force + stiff * beyond
-    potential = p0 * volume * (exp(-(n - 1.0) * log(gas)) - 1.0) / (n - 1.0) + force * beyond + 0.5 * stiff * beyond * beyond
+    push = force + stiff * beyond - outside * area
+    isothermal = fabs(n - 1.0) < 1e-9
+    more = where(isothermal, 1.0, n - 1.0)
+    work_done = where(isothermal, -log(gas), (exp(-more * log(gas)) - 1.0) / more)
+    potential = p0 * volume * work_done + force * beyond + 0.5 * stiff * beyond * beyond - outside * area * stroke
     c = where(rate < 0.0, p[s + 10], p[s + 11])
     f = push - c * rate
     pull(model, work, a, b, s, -f, x, y, z)

@@ -366,7 +366,7 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
     for what, value in force.parameters.items():
         missing = value is None and what in MAY_BE_NONE and (force.kind == "bushing" or what != "axis")
         missing = missing or (value is None and force.kind == "stop" and what == "stiffness")
-        if what in ("tir", "mirrored") or missing:
+        if what in ("tir", "mirrored", "over") or missing:
             continue
         if what == "between":
             if value not in BETWEEN:
@@ -393,8 +393,8 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
                 yield Finding(where, f"{what} {value!r} is not > 0", "It must be positive")
             elif what in NOT_NEGATIVE and number < 0:
                 yield Finding(where, f"{what} is negative", "It must be >= 0")
-            elif what == "exponent" and force.kind == "hydropneumatic" and not number > 1:
-                yield Finding(where, f"exponent {value!r} is not > 1", "Isothermal gas is 1.0 (use 1.001), adiabatic 1.4")
+            elif what == "exponent" and force.kind == "hydropneumatic" and not number >= 1:
+                yield Finding(where, f"exponent {value!r} is not >= 1", "Isothermal gas is 1.0, adiabatic 1.4")
             elif what == "exponent" and force.kind == "bump_stop" and not number >= 1:
                 yield Finding(where, f"exponent {value!r} is not >= 1", "1 is a spring, 1.5 begins softly")
             elif what == "stiffness" and force.kind == "track" and number < 0:
@@ -412,7 +412,7 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
 
 NOT_NEGATIVE = (
     "damping", "free_length", "compression", "rebound", "support", "support_damping", "length", "slip_stiffness",
-    "cornering_stiffness", "friction", "rolling_resistance", "sliding_friction", "patch",
+    "cornering_stiffness", "friction", "rolling_resistance", "sliding_friction", "patch", "ambient",
 )  # fmt: skip
 
 
@@ -425,6 +425,19 @@ def _table(where: str, what: str, value: Any) -> Iterator[Finding]:
             where,
             f"its {what} table is not a list of at least two (x, force), x increasing",
             "Sort it, and leave out doubles",
+        )
+    elif what == "damper" and np.any(np.diff(table[:, 1]) < 0):
+        x = float(table[int(np.argmin(np.diff(table[:, 1]))), 0])
+        yield Finding(
+            where,
+            f"its damper table falls after a rate of {x:g}: it would drive the motion",
+            "Let the force grow with the rate",
+        )
+    elif what == "damper" and abs(np.interp(0.0, table[:, 0], table[:, 1])) > 1e-9 * np.max(np.abs(table[:, 1])):
+        yield Finding(
+            where,
+            f"its damper table gives {np.interp(0.0, table[:, 0], table[:, 1]):g} at no rate",
+            "Let it pass through (0, 0); a preload belongs in the spring table",
         )
 
 

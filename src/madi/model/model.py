@@ -259,12 +259,13 @@ class Model:
 
     def hydropneumatic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], pressure: float, area: float,
                        volume: float, exponent: float = 1.4, compression: float = 0.0, rebound: float = 0.0,
-                       free_length: float | None = None) -> Force:  # fmt: skip
-        """Hydropneumatic unit between two points: gas of `volume` at `pressure` behind a piston of `area` when the points
-        are `free_length` apart (None: as drawn), damping one value in compression, another in rebound."""
+                       free_length: float | None = None, ambient: float = 101325.0) -> Force:  # fmt: skip
+        """Hydropneumatic unit between two points: gas of `volume` at gauge `pressure` behind a piston of `area` when the
+        points are `free_length` apart (None: as drawn), damping one value in compression, another in rebound. `ambient`:
+        the pressure outside (Pa); the gas law is that of the absolute pressure."""
         return self._force(
             "hydropneumatic", name, a, b, points(at), pressure=pressure, area=area, volume=volume, exponent=exponent,
-            compression=compression, rebound=rebound, free_length=free_length,
+            compression=compression, rebound=rebound, free_length=free_length, ambient=ambient,
         )  # fmt: skip
 
     def bump_stop(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], clearance: float, stiffness: float,
@@ -360,18 +361,20 @@ class Model:
             kind, name, body, at=(at,), axis=axis, radius=tir.radius, places=places,
             stiffness=tir["VERTICAL_STIFFNESS"] * tir.get("LCZ", 1.0),
             damping=tir.get("VERTICAL_DAMPING") if damping is None else damping, slip_stiffness=0.0, cornering_stiffness=0.0,
-            friction=0.0, low_speed=(tir.get("VXLOW", 1.0) or 1.0) if low_speed is None else low_speed,
+            friction=abs(tir["PDY1"]), low_speed=(tir.get("VXLOW", 1.0) or 1.0) if low_speed is None else low_speed,
             rolling_resistance=0.0, sliding_friction=0.0, patch=0.0, tir=tir, pressure=pressure,
             mirrored=bool(side and tir.side and side != tir.side), road=Road() if road is None else road,
         )  # fmt: skip
 
     def track(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], radii: tuple[float, float], tension: float,
               stiffness: float = 0.0, length: float | None = None, support: float = 0.0, support_damping: float = 0.0,
-              road: Road | None = None, places: int = 3) -> Force:  # fmt: skip
-        """A span of track under two wheels (centres `at`, `radii`): tension, and support where the road comes above it."""
+              road: Road | None = None, places: int = 3, over: bool = False) -> Force:  # fmt: skip
+        """A span of track under two wheels (centres `at`, `radii`; `over`: over them, the return run): tension along their
+        common tangent, and support where the road comes above it. `a`, `b`: the wheels, or the arms that carry them."""
         return self._force(
             "track", name, a, b, points(at), radii=radii, tension=tension, stiffness=stiffness, length=length,
-            support=support, support_damping=support_damping, places=places, road=Road() if road is None else road,
+            support=support, support_damping=support_damping, places=places, over=over,
+            road=Road() if road is None else road,
         )  # fmt: skip
 
     def force(self, name: str, body: Any, value: Any, at: Vector = None) -> Force:

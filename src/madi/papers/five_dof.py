@@ -77,7 +77,8 @@ def analytic() -> Any:
 
     Unknowns: heave and pitch of the chassis, slides of seat, front and rear wheel along the chassis' own vertical. The
     chassis moves along x with the given speed. Positions are written down in the plane; M, and the forces from kinetic and
-    potential energy and Rayleigh's function, are derivatives taken by CasADi. Tires may pull (they never lift off here).
+    potential energy and Rayleigh's function, are derivatives taken by CasADi. Tires push along the gradient of the distance
+    from the road's tangent; they may pull (they never lift off here).
     """
     import casadi as ca
 
@@ -101,13 +102,17 @@ def analytic() -> Any:
         potential += 0.5 * STIFFNESS[name] * (stretch - load[name] / STIFFNESS[name]) ** 2
         lost += 0.5 * DAMPING[name] * rate**2
         if name != "seat":
-            ground = ca.SX(0)
+            x, ground = ca.SX.sym("x"), ca.SX(0)
             for lift, wave, start in ((5 * INCH, 360 * INCH, 200 * INCH), (2 * INCH, 60 * INCH, 760 * INCH)):
-                on = ca.logic_and(place[0] > start, place[0] < start + wave)
-                ground += ca.if_else(on, lift * (1 - ca.cos(2 * ca.pi * (place[0] - start) / wave)) / 2, 0)
-            depth = ground + RADIUS + load[f"{name} tire"] / STIFFNESS["tire"] - place[1]
-            force = STIFFNESS["tire"] * depth + DAMPING["tire"] * moving(depth)
-            applied += ca.jacobian(place[1], q).T * force  # the tire pushes the wheel straight up
+                on = ca.logic_and(x > start, x < start + wave)
+                ground += ca.if_else(on, lift * (1 - ca.cos(2 * ca.pi * (x - start) / wave)) / 2, 0)
+            tangent = ca.substitute(ca.vertcat(ground, ca.jacobian(ground, x)), x, place[0])
+            far = (place[1] - tangent[0]) / ca.sqrt(1 + tangent[1] ** 2)  # from the road's tangent below
+            radius = RADIUS + load[f"{name} tire"] / STIFFNESS["tire"]
+            depth = radius - far
+            onset = ca.fmin(1, depth / (0.02 * radius))  # of the damper
+            force = STIFFNESS["tire"] * depth + DAMPING["tire"] * onset * moving(depth)
+            applied -= ca.jacobian(depth, q).T * force
     momentum = ca.jacobian(kinetic, v).T
     rest = ca.jacobian(momentum, ca.vertcat(t, q)) @ ca.vertcat(1, v)
     forces = ca.jacobian(kinetic, q).T - ca.jacobian(potential, q).T - ca.jacobian(lost, v).T + applied - rest

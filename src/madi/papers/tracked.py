@@ -94,12 +94,13 @@ def spring(m: Model, name: str, hull: Any, arm: Any, hinge: np.ndarray, centre: 
     top = foot + (0.0, 0.0, 0.5)
     lever = float(hinge[1] - foot[1])
     push = torque / lever
-    # rate of the gas, n F A / V, times lever^2, is the wheel rate times reach^2
+    # rate of the gas, n (F + pa A) A / V, times lever^2, is the wheel rate times reach^2
     reach = float(hinge[1] - centre[1])
     rate = WHEEL_RATE * reach**2 / lever**2
-    area = 5e-3
+    area, ambient = 5e-3, 101325.0
     m.hydropneumatic(f"hsu{name}", hull, arm, at=(top, foot), pressure=push / area, area=area,
-                     volume=1.3 * push * area / rate, exponent=1.3, compression=DAMPER, rebound=2 * DAMPER)  # fmt: skip
+                     volume=1.3 * (push + ambient * area) * area / rate, exponent=1.3, compression=DAMPER,
+                     rebound=2 * DAMPER, ambient=ambient)  # fmt: skip
 
 
 def seat(run: Any) -> np.ndarray:

@@ -218,9 +218,10 @@ FORCES: dict[str, Entries] = {
         "damping": (Number("any"), "factor 1 + damping d', s/m or s/rad"),
     },
     "hydropneumatic": {
-        **_LINE, "pressure": (Number("Pa"), "of the gas at free_length"), "area": (Number("m2"), "of the piston"),
+        **_LINE, "pressure": (Number("Pa"), "gauge, of the gas at free_length"), "area": (Number("m2"), "of the piston"),
         "volume": (Number("m3"), "of the gas at free_length"), "exponent": (Number(), "of the gas"),
         "compression": (Number("N s/m"), "damping"), "rebound": (Number("N s/m"), "damping"), **_FREE,
+        "ambient": (Number("Pa"), "pressure outside"),
     },
     "bump_stop": {
         **_LINE, "clearance": (Number("m"), "distance below which it pushes"), "stiffness": (Number("any"), "N/m^exponent"),
@@ -268,7 +269,7 @@ FORCES: dict[str, Entries] = {
         **_LINE, "radii": (Vector("m", 2), "of the two wheels"), "tension": (Number("N"), "as drawn"),
         "stiffness": (Number("N/m"), "along the span"), "length": (Number("m"), "without stretch; default: as drawn"),
         "support": (Number("any"), "N/m, where the road comes above it"), "support_damping": (Number("any"), "N s/m"),
-        **_GROUND,
+        **_GROUND, "over": (Flag(), "the return run: over the wheels"),
     },
     "force": {**_ON, "value": (Function("N", 3), "global axes"), "at": (PLACE, "default: its centre of mass")},
     "torque": {**_ON, "value": (Function("N m", 3), "global axes")},

@@ -52,7 +52,7 @@ def wishes(model: Model) -> dict[str, int]:
     return found | {joint.name: 0 for joint in model.joints if joint.cut is False}
 
 
-ON_JOINTS = ("joint_spring", "joint_torque", "stop")  # forces on a joint's coordinate
+ON_JOINTS = ("joint_spring", "joint_characteristic", "joint_torque", "stop")  # forces on a joint's coordinate
 
 
 def spanning_tree(model: Model) -> SpanningTree:

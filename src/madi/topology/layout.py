@@ -127,7 +127,7 @@ REALS: list[tuple[Any, ...]] = [
 # What kernels call `work`: scratch and results of one evaluation, in the reference frame of each body's tree.
 SCRATCH: list[tuple[Any, ...]] = [
     ("q", "nq"),  # coordinates with the driven ones put in
-    ("contact", "28"),  # a tire's geometry: see forces/contact.py
+    ("contact", "35"),  # a tire's geometry: see forces/contact.py
     ("moved", "nq"),  # coordinates of a trial state of an implicit step
     ("v", "nv"),
     ("tau", "nv"),  # generalised force of every column

@@ -3,7 +3,7 @@
 In Exudyn the vehicle is its kinematic tree (18 coordinates, no constraints; singular only at 90 degrees of yaw). The tires
 are that object's force user function, f(t, q, q_t) on the right-hand side: Exudyn calls it at the current state in every
 residual and for every column of its numerical Jacobian, nothing lags. The law is written out here once more, over arrays,
-and compiled by Numba; of madi's code it uses only the road under the wheel (`felt`, `way`). Cost: 4.5 calls per step of
+and compiled by Numba; of madi's code it uses only the road under the wheel (`distance`, `way`). Cost: 4.5 calls per step of
 1 ms, each some 6 µs for Exudyn's way into Python and 7 µs for six tires (5 of them compiled), half of the run in all.
 
 `python -m madi.bench.peers.vehicle` prints the check over the bump and the table of times.
@@ -29,8 +29,8 @@ from madi.bench.peers.mujoco_peer import MuJoCo
 from madi.bench.trees import state
 from madi.engines import abi
 from madi.forces.contact import ROAD, SOFT
+from madi.forces.envelope import distance
 from madi.forces.tire import KIND as TIRE
-from madi.forces.wheel import felt
 from madi.model.model import Model
 from madi.papers import six_by_six as p4
 from madi.pipeline import simulate
@@ -61,32 +61,45 @@ def _tire(p, s, centre, u, e, w, n, l, t, arm, c, force, torque):  # type: ignor
     road, radius = s + ROAD, p[s + 6]
     along, left, up = way(p, road, centre[0], centre[1], centre[2])
     forward, _, rise = way(p, road, u[0], u[1], u[2])
-    h, slope = felt(p, road, along, left, radius, int(p[s + 9]))
-    depth = h + radius - up
-    load = p[s + 7] * depth + p[s + 8] * min(depth / (SOFT * radius), 1.0) * (slope * forward - rise)
+    far, by_x, by_z, slope, slope_x, slope_z = distance(p, road, along, left, up, radius, int(p[s + 9]))
+    steep = math.sqrt(1.0 + slope * slope)
+    for k in range(3):
+        n[k] = (p[road + 3 + k] - slope * p[road + k]) / steep
+        c[k] = -(p[road + k] + slope * p[road + 3 + k]) / steep**3  # dn / dslope
+    lean, turned = _dot(e, n), _dot(e, c)
+    upright = math.sqrt(1.0 - lean * lean)
+    loaded = far / upright
+    depth, tilt = radius - loaded, loaded * lean / (upright * upright)  # -d depth / d lean
+    gain_x, gain_z = by_x / upright + tilt * turned * slope_x, by_z / upright + tilt * turned * slope_z
+    _cross(e, n, l)
+    rate = -(gain_x * forward + gain_z * rise + tilt * _dot(l, w))
+    load = p[s + 7] * depth + p[s + 8] * min(depth / (SOFT * radius), 1.0) * rate
     force[:], torque[:] = 0.0, 0.0
     if depth <= 0.0 or load <= 0.0:
         return
-    steep = math.sqrt(1.0 + slope * slope)
-    load *= steep  # along the unit normal
-    for k in range(3):
-        n[k] = (p[road + 3 + k] - slope * p[road + k]) / steep
-        arm[k] = -(radius - depth / steep) * n[k]
-    _cross(e, n, l)
-    size = math.sqrt(_dot(l, l))
-    l[:] = l / size
+    torque[:] = load * tilt * l
+    l[:] = l / upright
     _cross(n, l, t)
+    arm[:] = loaded * (lean * t - upright * n)
     _cross(w, arm, c)
     c[:] = c + u
     pace = math.hypot(_dot(u, l), p[s + 13])
-    fl, ft = -p[s + 10] * _dot(c, l) / pace, -p[s + 11] * _dot(c, t) / pace
-    circle = p[s + 12] * load
-    short = circle / math.sqrt(circle * circle + fl * fl + ft * ft)
-    force[:] = short * (fl * l + ft * t)
-    _cross(arm, force, torque)
+    kappa, side = -_dot(c, l) / pace, -_dot(c, t) / pace
+    fl, ft = p[s + 10] * kappa, p[s + 11] * side
+    size, slip = math.hypot(fl, ft), math.hypot(kappa, side)
+    for k in range(3):
+        force[k] = load * (gain_x * p[road + k] + gain_z * p[road + 3 + k])
+    normal = _dot(force, n)
+    circle = p[s + 12] * normal
+    if slip > 0.0:
+        grip, share = circle / math.hypot(circle, size), size * size / (circle * circle + size * size)
+        fl = grip * ((1.0 - share) * fl + share * size * kappa / slip)
+        ft = grip * ((1.0 - share) * ft + share * size * side / slip)
+    c[:] = fl * l + ft * t
+    force[:] = force + c
+    _cross(arm, c, n)
     turn = _dot(w, e)
-    torque[:] = torque - e * (p[s + 14] * load * radius * turn / math.hypot(turn, p[s + 13] / radius))
-    force[:] = force + load * n
+    torque[:] = torque + n - e * (p[s + 14] * normal * radius * turn / math.hypot(turn, p[s + 13] / radius))
 
 
 def _tires(parents, slides, about, C, d, tires, p, q, q_t, out):  # type: ignore[no-untyped-def]
