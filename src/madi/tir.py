@@ -96,7 +96,8 @@ class Tir:
                 raise InputError(f"tire {self.name!r}: there is no number {key!r}; near it: {', '.join(near) or 'nothing'}")
             if not isinstance(value, int | float) or not math.isfinite(value):
                 raise InputError(f"tire {self.name!r}: {key}={value!r} must be a finite number")
-        changed = replace(self, values={**self.values, **{k.upper(): float(v) for k, v in factors.items()}})
+        values = normalised({**self.values, **{k.upper(): float(v) for k, v in factors.items()}})
+        changed = replace(self, values=values)
         _judge(changed.values, {}, f"tire {self.name!r}")
         return changed
 
@@ -131,7 +132,7 @@ def judged(name: str, version: float, values: dict[str, float], side: str = "") 
     missing = [key for key in NEEDED if key not in values]
     if missing:
         raise InputError(f"tire {name!r}: {', '.join(missing)} missing; a Magic Formula tire needs them")
-    tir = Tir(name, version, dict(values), side)
+    tir = Tir(name, version, normalised(values), side)
     _judge(tir.values, {}, f"tire {name!r}")
     _judge_slopes(tir, {}, f"tire {name!r}")
     return tir
@@ -149,6 +150,7 @@ def parse_tir(text: str, name: str = "tire") -> Tir:
     missing = [key for key in NEEDED if key not in values]
     if missing:
         raise InputError(f"{name}: {', '.join(missing)} missing; a Magic Formula tire needs them")
+    values = normalised(values)
     _judge(values, lines, name)
     _judge_slopes(Tir(Path(name).stem, version, values), lines, name)
     side = words.get("TYRESIDE", ("", 0))[0].lower()
@@ -235,6 +237,16 @@ def _to_si(values: dict[str, float], words: dict[str, tuple[str, int]], lines: d
     for key in PRESSURES:
         if key in values:
             values[key] *= pressure
+
+
+def normalised(values: dict[str, float]) -> dict[str, float]:
+    """The same tire with positive friction. D sin(C atan(B ...)) with B = K / (C D) does not change with the sign of D; what
+    else is proportional to D or B changes its sign with it."""
+    found = dict(values)
+    for peak, with_it in (("PDX1", ("PDX2",)), ("PDY1", ("PDY2", "RVY1", "RVY2", "RVY3", "QBZ10"))):
+        if found.get(peak, 0.0) < 0:
+            found |= {key: -found[key] for key in (peak, *with_it) if key in found}
+    return found
 
 
 def _judge(values: dict[str, float], lines: dict[str, int], name: str) -> None:

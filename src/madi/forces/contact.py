@@ -114,6 +114,7 @@ def touch(model, work, e):
     k[SPIN], k[SPIN + 1], k[SPIN + 2] = w0, w1, w2
     k[UPRIGHT] = upright * upright * (3.0 - 2.0 * upright)
     normal = load * (f0 * n0 + f1 * n1 + f2 * n2)
+    normal = where(normal > 0.0, normal, 0.0)  # over an edge sharper than one place can see
     return normal, -slow * (c0 * l0 + c1 * l1 + c2 * l2), -slow * (c0 * s0 + c1 * s1 + c2 * s2)
 
 

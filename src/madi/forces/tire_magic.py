@@ -4,6 +4,9 @@ Slip along refers to the effective rolling radius, kappa = (w Re - V_x) / V; sli
 tan(alpha) = V_y / V, sin(gamma) = e . n. Below the low speed V does not fall with the wheel's (contact.py), and what changes
 its sign with the direction of travel (trail, rolling moment) passes smoothly through zero. A tire measured on the other
 side of the car is mirrored: alpha, gamma, Fy, Mx, Mz change sign.
+Slips are measured up to a few times those at which the slopes at no slip would use up friction. Between 4.5 and 12 times
+(some 0.25 and 0.6) the force turns, at the size the formula gives it, from the formula's direction to that against the
+sliding velocity: combined-slip coefficients say nothing of a locked wheel that goes sideways.
 
 References: as in magic_formula.py.
 """
@@ -15,7 +18,7 @@ from typing import Any
 from madi.forces import contact
 from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, PARAMETERS, ROAD, SPEED, SPIN, WAY, push, touch
 from madi.forces.kind import ForceKind
-from madi.forces.magic_formula import SIDE, fold, magic, rolling_radius
+from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
 from madi.kernel import asin, atan, fabs, kernel, sqrt, where
 from madi.road import HEAD, WIDTH
 
@@ -23,6 +26,7 @@ KIND = ForceKind(
     "tire_magic", code=15, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=1,
     positive=("low_speed",),
 )  # fmt: skip
+FIRST, LAST = 4.5, 12.0  # slips, by those that would use up friction, between which the force turns
 UPRIGHT = 0.999  # |sin(gamma)| at most: beyond, the wheel lies on its side
 
 
@@ -53,7 +57,15 @@ def press(model, work, e, normal, kappa, tangent, pace, speed, gamma):
     side = p[c + SIDE]
     slide = fabs(pace) * sqrt(kappa * kappa + tangent * tangent + 1e-300)
     fx, fy, mx, my, mz = magic(p, c, normal, kappa, side * atan(tangent), side * gamma, pace / speed, pace, slide)
-    push(model, work, e, normal, fx, side * fy, side * mx, my, side * mz)
+    # beyond what is measured the force turns against the sliding velocity
+    along, across = gripping_slips(p, c, normal)
+    along, across = kappa / along, tangent / across
+    share = (sqrt(along * along + across * across + 1e-300) - FIRST) / (LAST - FIRST)
+    share = where(share < 0.0, 0.0, where(share > 1.0, 1.0, share))
+    share = share * share * (3.0 - 2.0 * share)
+    turned = share * sqrt((fx * fx + fy * fy + 1e-200) / (kappa * kappa + tangent * tangent + 1e-200))
+    fx, fy = (1.0 - share) * fx + turned * kappa, (1.0 - share) * side * fy - turned * tangent
+    push(model, work, e, normal, fx, fy, side * mx, my, side * mz)
 
 
 @kernel

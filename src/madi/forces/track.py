@@ -67,7 +67,7 @@ def apply(model, work, e):
     free = square - wider * wider
     span = sqrt(where(free > 1e-12, free, 1e-12))
     # t and m: c = span t - wider m
-    tx, tz = (span * forward - side * wider * up) / square, (span * up + side * wider * forward) / square
+    tx, tz = (span * forward + side * wider * up) / square, (span * up - side * wider * forward) / square
     mx, mz = side * tz, -side * tx
     turn = -side * (mx * pace1 + mz * rise1) / span
     f0, u0 = p[s + DRAWN], p[s + DRAWN + 1]

@@ -355,7 +355,8 @@ def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[
     if "free_length" in given and given["free_length"] is None:
         given["free_length"] = float(np.linalg.norm(np.subtract(force.at[1], force.at[0], dtype=float)))
     if pack is not None:
-        return pack(replace(force, parameters=given), values, (frames[int(row[1])], frames[max(int(row[2]), 0)]))
+        bodies = [frames[max(int(k), 0)] for k in (row[1:3] if FORCES[force.kind].ends else (0, 0))]
+        return pack(replace(force, parameters=given), values, bodies)
     return values + [0.0 if value is None else float(value) for value in given.values()]
 
 
