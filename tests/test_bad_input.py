@@ -106,7 +106,7 @@ def dotted(m):
     [
         (duplicate_body, "bob", "2 times"), (unknown_body, "'x'", "'bob'?"), (zero_axis, "'x'", "axis is zero"),
         (not_finite_point, "'x'", "finite"), (with_itself, "'x'", "itself"), (lonely, "lonely", "m.free"),
-        (massless_tip, "tip", "no mass"), (contradiction, "'pin' and 'x'", "no freedom"),
+        (massless_tip, "tip", "no mass"), (contradiction, "'pin' and 'x'", "no degree of freedom"),
         (drive_on_nothing, "pinn", "no joint"), (drive_twice, "pin", "twice"), (drive_of_a_ball, "ball", "spherical"),
         (skew_universal, "'x'", "perpendicular"), (bad_force, "'x'", "finite"), (force_on_ground, "'x'", "ground"),
         (negative_damping, "'x'", "negative"), (spring_on_itself, "'x'", "itself"), (bad_q0, "pin", "1 finite"),

@@ -27,7 +27,7 @@ def test_a_sound_model_has_remarks_only():
     report = madi.check(loads(template("pendulum")))
     assert report.ok
     assert {f.severity for f in report} == {"remark"}
-    assert "2 freedom(s)" in str(report)
+    assert "2 degree(s) of freedom" in str(report)
 
 
 def test_units_that_smell_are_told():
@@ -55,7 +55,7 @@ def test_mobility_redundancy_and_loads_of_a_planar_four_bar():
     """Drawn with four revolutes in space: one freedom, Grübler counts -2, three rows are redundant."""
     report = madi.check(find_model("four-bars"))
     texts = {f.element: f.problem for f in report}
-    assert "1 freedom(s); Grübler's count gives -5" in texts["mobility"]
+    assert "1 degree(s) of freedom; Grübler's count gives -5" in texts["mobility"]
     assert "6 add nothing" in texts["redundant constraints"]
     assert "joint C0" in texts["redundant constraints"]
     assert "A0" in texts["static determinacy"]

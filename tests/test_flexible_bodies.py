@@ -947,3 +947,33 @@ def test_a_mode_that_does_what_the_joint_does_is_told():
     m = one_beam({"y": polynomials(1.0, 2, start=1)}, strict=False)
     with pytest.raises(madi.ModelError, match="a mode is a rigid motion that the joint does too"):
         m.build()
+
+
+def test_sections_resist_being_tilted_where_that_matters():
+    """Rayleigh's correction of a stocky beam is on by itself, of a slender one it is not."""
+    from madi.flexible import rectangle
+
+    def field(height, rotary=None):
+        m = madi.Model("beam")
+        link = m.beam(
+            "link", (0, 0, 0), (1, 0, 0), rectangle(0.02, height), E=7e10, rho=2700.0, modes={"z": 2}, rotary=rotary
+        )
+        return link.flexible.field
+
+    assert np.array_equal(field(0.2).modal_mass, field(0.2, True).modal_mass)
+    assert not np.array_equal(field(0.2).modal_mass, field(0.2, False).modal_mass)
+    assert np.array_equal(field(0.005).modal_mass, field(0.005, False).modal_mass)
+    thick, thin = (np.diag(field(h, True).modal_mass) / np.diag(field(h, False).modal_mass) for h in (0.2, 0.005))
+    assert np.max(thick) > 1.002 > np.max(thin)
+
+
+def test_a_modal_mass_below_that_of_the_nodes_is_named():
+    nodes = np.array([[0, 0, 0], [0.5, 0, 0], [1, 0, 0.0]])
+    modes = np.zeros((1, 3, 3))
+    modes[0, :, 2] = 0.0, 0.3, 1.0
+    m = madi.Model("indefinite")
+    # in rigid motion the nodes carry 1 (0.3^2 + 1) less what a plane motion of them takes along
+    m.flexible_body("link", nodes, [1.0, 1.0, 1.0], modes, [100.0], modal_mass=[[0.02]])
+    m.free("base", m.ground, "link")
+    with pytest.raises(madi.ModelError, match="modal_mass is smaller than what the masses at its nodes carry in mode1"):
+        m.build()

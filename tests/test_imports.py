@@ -288,7 +288,7 @@ def test_welds_ratios_and_frames():
       <equality><joint joint1="p" joint2="q" polycoef="0.2 -3 0 0 0"/><weld body1="a" body2="c"/></equality></mujoco>"""
     m = mjcf_text(text)
     s = m.build()
-    assert s.mobility().freedoms == 1
+    assert s.mobility().degrees_of_freedom == 1
     (rule,) = m.constraints
     assert (rule.parameters["ratio"], rule.parameters["offset"]) == (-3.0, 0.2)
     np.testing.assert_allclose(np.asarray(m.bodies[1].position), [1, 0, 0])

@@ -56,9 +56,9 @@ def test_a_rough_start_is_closed_nearby():
     assert found.residual["C"] < 1e-11
 
 
-def test_another_branch():
+def test_another_assembly_mode():
     m = four_bar()
-    first, second = madi.assemble(m, pin=["A"]), madi.assemble(m, pin=["A"], branch=1)
+    first, second = madi.assemble(m, pin=["A"]), madi.assemble(m, pin=["A"], assembly_mode=1)
     assert first.q[0] == second.q[0] == 0.0
     assert second.closed
     # the rocker's end lies on the other side of the line from B to D
@@ -71,7 +71,7 @@ def test_another_branch():
         assert B is not None
     assert side[0] * side[1] < 0
     with pytest.raises(madi.AssemblyError, match="only 2 way"):
-        madi.assemble(m, pin=["A"], branch=7)
+        madi.assemble(m, pin=["A"], assembly_mode=7)
 
 
 def test_what_cannot_close_is_told_with_the_nearest_state():
@@ -95,7 +95,7 @@ def test_what_cannot_close_is_told_with_the_nearest_state():
 def test_redundant_rows_are_named_and_loads_marked():
     s = four_bar(q0=0.5, v0=1.0).build()
     found = s.mobility()
-    assert (found.gruebler, found.freedoms) == (-2, 1)
+    assert (found.gruebler, found.degrees_of_freedom) == (-2, 1)
     assert found.redundant == (
         "translation along z at joint C", "rotation about x at joint C", "rotation about y at joint C",
     )  # fmt: skip
@@ -109,13 +109,13 @@ def test_redundant_rows_are_named_and_loads_marked():
     m.joints[1].kind, m.joints[1].axes = "universal", ((0, 1, 0), (1, 0, 0))
     s = m.build()
     assert s.mobility().redundant == ()
-    assert s.mobility().freedoms == s.mobility().gruebler
+    assert s.mobility().degrees_of_freedom == s.mobility().gruebler
     assert all(load.unique for load in s.reactions(s.start.q, s.start.v, engine="plain").values())
 
 
 def test_bricard_moves_although_it_should_not():
     found = bricard.model().build().mobility()
-    assert (found.gruebler, found.freedoms, len(found.redundant)) == (0, 1, 1)
+    assert (found.gruebler, found.degrees_of_freedom, len(found.redundant)) == (0, 1, 1)
     assert "at joint P4" in found.redundant[0]
 
 
@@ -123,7 +123,7 @@ def test_scale_does_not_matter():
     """Millimetres or metres: the same rank."""
     for size in (1e-3, 1e3):
         s = four_bar(lengths=tuple(size * x for x in (0.3, 1.0, 0.8, 0.9))).build()
-        assert s.mobility().freedoms == 1
+        assert s.mobility().degrees_of_freedom == 1
         assert len(s.mobility().redundant) == 3
 
 
@@ -132,7 +132,7 @@ def test_a_locked_mechanism_is_told_and_its_statics_work():
     m.body("bar", 2.0, inertia=(1, 1, 1), position=(1, 0, 0))
     m.revolute("A", m.ground, "bar", at=(0, 0, 0), axis=(0, 1, 0))
     m.distance("rope", m.ground, "bar", at=((0, 0, 1.5), (2, 0, 0)))
-    with pytest.raises(madi.InputError, match="its constraints leave no freedom"):
+    with pytest.raises(madi.InputError, match="its constraints leave no degree of freedom"):
         madi.simulate(m, 1.0)
     s = m.build()
     loads = s.reactions(s.start.q, s.start.v, joints=["A", "rope"], engine="plain")
@@ -326,9 +326,9 @@ def test_a_start_in_a_singular_position():
     m = four_bars.model(1)
     m.joints[0].v0 = None
     s = m.build()
-    assert s.mobility().freedoms == 1
+    assert s.mobility().degrees_of_freedom == 1
     flat = s.assemble(q0=[-np.pi / 2, np.pi / 2, -np.pi / 2])
-    assert s.mobility(flat.q).freedoms == 2
+    assert s.mobility(flat.q).degrees_of_freedom == 2
 
 
 # ---- what reviewers and users stumble over --------------------------------------------------------------------------
@@ -416,7 +416,7 @@ def test_loads_by_the_classical_way_and_of_what_has_no_freedom():
     m.fixed("A", m.ground, "block")
     m.distance("rod", m.ground, "block", at=((1, 0, 0), (0, 0, 0)))
     s = m.build()
-    assert s.mobility().freedoms == 0
+    assert s.mobility().degrees_of_freedom == 0
     assert s.reactions(s.start.q, s.start.v, engine="plain")["A"].unique is False
 
 
@@ -429,8 +429,8 @@ def test_loads_by_the_classical_way_and_of_what_has_no_freedom():
 def test_wrong_options_are_told(options, told):
     with pytest.raises(madi.InputError, match=told):
         madi.simulate(four_bar(v0=1.0), 0.1, step=1e-2, **options)
-    with pytest.raises(madi.InputError, match="branch"):
-        madi.assemble(four_bar(), branch=-1)
+    with pytest.raises(madi.InputError, match="assembly_mode"):
+        madi.assemble(four_bar(), assembly_mode=-1)
     with pytest.raises(madi.InputError, match="no coordinate 'nonsense'"):
         madi.assemble(four_bar(), pin=["nonsense"])
 
@@ -591,3 +591,16 @@ def test_p2_s_own_form_corrects_by_coordinates_and_ours_by_mass():
     places = [system.q_slice("R1").start, system.q_slice("R3").start]
     np.testing.assert_allclose(moved["none"][places], plain[columns], atol=1e-7)
     assert np.max(np.abs(moved["mass"][places] - plain[columns])) > 1e-6
+
+
+def test_old_names_are_answered_with_the_new_ones():
+    m = four_bar()
+    s = m.build()
+    with pytest.raises(madi.InputError, match="'degrees_of_freedom'"):
+        _ = s.mobility().freedoms
+    with pytest.raises(madi.InputError, match="'assembly_mode'"):
+        madi.assemble(m, branch=1)
+    run = madi.simulate(m, 0.05, history=True)
+    assert float(run.data["step_residual"].max()) >= 0.0
+    with pytest.raises(madi.InputError, match="'step_residual'"):
+        _ = run["step_opening"]

@@ -149,3 +149,16 @@ def test_no_kernel_asks_for_a_joint_type_outside_its_dispatch():
             assert not re.search(names, text), path
     assert looked > 40
     assert re.search(names, (SOURCE / "joints" / "dispatch.py").read_text())
+
+
+def test_references_in_file_heads_are_in_the_list():
+    """Heads of files cite by keys: each is an entry of docs/references.md."""
+    known = set(re.findall(r"\*\*\[([^\]]+)\]\*\*", (ROOT / "docs" / "references.md").read_text()))
+    cited = 0
+    for path in sorted(SOURCE.rglob("*.py")):
+        head = ast.get_docstring(ast.parse(path.read_text())) or ""
+        _, _, listed = head.partition("docs/references.md: ")
+        for key in re.findall(r"\[([^\]]+)\]", listed.replace("\n", " ")):
+            assert key in known, (path.name, key)
+            cited += 1
+    assert cited > 50

@@ -64,7 +64,7 @@ def test_neither_mass_nor_gravity_nor_energy():
     assert s.states == ["push", "charge"]
     assert s.speeds[-2:] == s.states
     assert s.coordinates == ["A"]
-    assert s.mobility().freedoms == 1
+    assert s.mobility().degrees_of_freedom == 1
     still, full = s.v0.copy(), s.v0.copy()
     still[-2:], full[-2:] = 0.0, 1e3
     a, b = s.energy(s.q0, still), s.energy(s.q0, full)

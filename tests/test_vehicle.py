@@ -225,7 +225,7 @@ def test_twist_beam_between_trailing_arms_and_a_rigid_axle():
     roll = vehicle.kinematics(c, "rear", (-0.02, 0.02), steps=3, opposite=True).data
     lean = float(roll["camber"].sel(side="left")[2])
     assert -0.02 / 0.70 < lean < 0.0
-    assert c.model.build().mobility().freedoms == 14  # six, four wheels' travel, four spins; the rack is held
+    assert c.model.build().mobility().degrees_of_freedom == 14  # six, four wheels' travel, four spins; the rack is held
 
 
 # ---- the car --------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class Comparison:
         for k, (name, run) in enumerate(self.runs.items()):  # curves may lie on each other: thinner and dashed on top
             time = run.data["step_time"]
             style = {"linewidth": 2.4 - 0.35 * min(k, 5), "linestyle": ("-", "--", "-.", ":")[k % 4], "alpha": 0.85}
-            for axis, signal in zip(axes, ("step_opening", "step_violation", "step_size"), strict=True):
+            for axis, signal in zip(axes, ("step_residual", "step_violation", "step_size"), strict=True):
                 if signal in run.data:
                     values = np.maximum(run.data[signal], 1e-17 if axis is not axes[2] else 0.0)
                     axis.plot(time, values, label=name, **style)
@@ -122,7 +122,7 @@ def compare(
         data, done = run.data, run.statistics
         row = {
             "method": name, "time, ms": 1e3 * best[name], "evaluations": done["evaluations"], "steps": done["steps"],
-            "violation": _most(data, "step_opening"), "drift": float(data["violation"].max()),
+            "violation": _most(data, "step_residual"), "drift": float(data["violation"].max()),
             "decompositions": done.get("decompositions", "-"), "condition": done.get("condition", "-"),
             "motion": _apart(data["q"].values, runs[first].data["q"].values),
         }  # fmt: skip

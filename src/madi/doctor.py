@@ -25,7 +25,7 @@ STABLE = {"rk4": 2.78, "ab3": 0.54, "newmark-explicit": 2.0, "newmark-explicit-f
 SINGULAR, NEAR = 1e-4, 1e-2  # smallest singular value of the constraints, against the largest
 STIFF = 300.0  # fastest rate over the slowest that a run shows: beyond, implicit methods win
 INERTIAS = {"g mm2": 1e9, "g cm2": 1e7, "kg mm2": 1e6, "kg cm2": 1e4, "g m2": 1e3}  # other units, and how many make a kg m2
-MARCH = 40  # places a mechanism of one freedom is looked at
+MARCH = 40  # places a mechanism of one degree of freedom is looked at
 
 
 class Findings(list[Finding]):
@@ -194,8 +194,8 @@ def _mobility(system: System, q: np.ndarray) -> Iterator[Finding]:
     found = system.mobility(q)
     driven = int(np.sum(np.asarray(system.layout.arrays.drive) != -1)) + sum(bool(row.driven) for row in system.frozen.rows)
     prescribed = f", {driven} coordinate(s) prescribed" if driven else ""
-    what = f"{found.freedoms} freedom(s){prescribed}; Grübler's count gives {found.gruebler}"
-    if found.freedoms == 0 and not driven:
+    what = f"{found.degrees_of_freedom} degree(s) of freedom{prescribed}; Grübler's count gives {found.gruebler}"
+    if found.degrees_of_freedom == 0 and not driven:
         yield Finding("mobility", f"the mechanism cannot move: {what}", "Free a joint, or ask for its static loads", ERROR)
     else:
         yield Finding("mobility", what, "Compare it with what you expect", REMARK)
@@ -204,8 +204,8 @@ def _mobility(system: System, q: np.ndarray) -> Iterator[Finding]:
             "redundant constraints",
             f"{len(found.redundant)} add nothing (x, y, z of the joint, z its axis): {'; '.join(found.redundant[:6])}"
             + (f" and {len(found.redundant) - 6} more" if len(found.redundant) > 6 else ""),
-            "Motion is not affected. For unique joint loads give some of these joints more freedom (spherical, cylindrical)",
-            REMARK,
+            "Motion is not affected. For unique joint loads give some of these joints more degrees of "
+            "freedom (spherical, cylindrical)", REMARK,
         )  # fmt: skip
     if found.rank and found.smallest < SINGULAR:
         told = f"it is (nearly) a singular position: the constraints' smallest pivot is {found.smallest:.1e}"
@@ -226,10 +226,10 @@ def _loads(system: System, q: np.ndarray) -> Iterator[Finding]:
 
 
 def _positions(system: System, start: Any) -> Iterator[Finding]:
-    """A mechanism of one freedom is moved through its range: where is it (nearly) singular?"""
+    """A mechanism of one degree of freedom is moved through its range: where is it (nearly) singular?"""
     found = system.mobility(start.q)
     free = np.flatnonzero(np.asarray(system.layout.arrays.drive) == -1)
-    if found.freedoms != 1 or not found.rank or system.n_constraints > 60 or len(free) != system.nv:
+    if found.degrees_of_freedom != 1 or not found.rank or system.n_constraints > 60 or len(free) != system.nv:
         return
     places = list(_march(system, start.q, 0.15, MARCH))
     if len(places) < 3:
@@ -248,7 +248,8 @@ def _positions(system: System, start: Any) -> Iterator[Finding]:
 def _march(
     system: System, q: np.ndarray, step: float, count: int, before: np.ndarray | None = None
 ) -> Iterator[tuple[float, np.ndarray, float]]:
-    """(how far, where, smallest pivot of the constraints) along the one freedom; towards `before`, if it is given."""
+    """(how far, where, smallest pivot of the constraints) along the one degree of freedom; towards `before`, if it is
+    given."""
     from madi.joints.dispatch import chart_point, exponential
 
     arrays = system.layout.arrays

@@ -1,14 +1,17 @@
 """Equilibrium under load: the position in which nothing moves, found without simulating the settling.
 
 Unknown are theta (how far every free coordinate moves) and lam, with  R(q, 0, 0, lam) = 0  and  Phi(q) = 0.  Newton's steps
-with the exact system Jacobian are made robust by a pseudo-transient term: (M / T^2 + dR/dq) dtheta = -R is a step of the
-motion M q' T^2 = -R, in which everything sinks towards where it rests; T grows with every step that succeeds, and the steps
-become Newton's (Kelley and Keyes, SIAM J. Numer. Anal. 35 (1998) 508). So wheels may start in the air. Directions without
-stiffness (a wheel that may roll) stay near where they are. First-order states z are unknowns beside theta, with z' = 0.
+with the exact system Jacobian are made robust by a pseudo-transient term: (M / T^2 + dR/dq) dtheta = -R is an
+implicit Euler step of length T^2 of the motion M q' = -R, in which everything sinks towards its static equilibrium; T grows
+with every step that succeeds, and the steps become Newton's (Kelley and Keyes, SIAM J. Numer. Anal. 35 (1998) 508). So
+wheels may start in the air. Directions without stiffness (a wheel that may roll) stay near where they are. First-order
+states z are unknowns beside theta, with z' = 0.
 
 Columns are weighed by the roots of their stiffness and mass, rows by what they are then: a gram beside a ton is solved for
-like the ton. Each column is in balance when what is left of it is a small part of the forces that meet there, or what
+like the ton. Each column is in balance when its residual is a small part of the forces that meet there, or what
 rounding of positions makes of its stiffness.
+
+docs/references.md: [Kelley, Keyes 1998].
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ ROUNDING = 1e-13  # m or rad: positions are not known better
 @dataclass(frozen=True)
 class Equilibrium:
     """Static equilibrium of a model: `q`, `v` (zero but for first-order states), multipliers, number of steps; `residual`:
-    the largest remaining force (N, N m); `free`: coordinates that nothing holds; `stable`: whether all stiffnesses are
-    positive there."""
+    the largest remaining force (N, N m); `free`: coordinates that nothing holds; `stable`: whether the symmetric part of the
+    reduced stiffness is positive, first-order states held (it says nothing of circulatory forces, or of feedback)."""
 
     system: System
     q: np.ndarray

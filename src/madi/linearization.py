@@ -1,12 +1,14 @@
 """Linearisation about an equilibrium or a steady motion: x' = A x + B u, y = C x + D u, eigenvalues and mode shapes.
 
-With theta the small displacements along the speeds, R(theta, v, qdd, lam) = 0 and Phi = 0 give
+With theta the small displacements along the generalised velocities, R(theta, v, qdd, lam) = 0 and Phi = 0 give
 
     M da + D dv + K theta + Phi_q^T dlam = B u,   Phi_q theta = 0,   Phi_q dv + (dPhi'/dq) theta = 0,
 
 all from the system Jacobian (exact). States are displacements z and speeds w of independent coordinates, chosen by pivoting:
 theta = N z, dv = N w + X z, where X is what moving constraints add. theta' = dv - ad theta where a rotation turns on
 steadily (its axes turn along). Then N^T (...) leaves the multipliers out. First-order states have no displacement.
+
+docs/references.md: [Negrut, Ortiz 2006].
 """
 
 from __future__ import annotations
@@ -92,7 +94,7 @@ class Linear:
         return found
 
     def shape(self, k: int) -> dict[str, complex]:
-        """Displacements of all speeds in mode k, the largest one 1."""
+        """Displacements along all generalised velocities in mode k, the largest one 1."""
         n = self.N.shape[1]
         theta = self.N @ self._mode(k)["vector"][:n]
         largest = theta[np.argmax(np.abs(theta))] if np.any(np.abs(theta) > 0) else 1.0

@@ -91,7 +91,7 @@ def simulate(
     `formulation`: "recursive", "articulated" (trees), "velocity-transform", or "cartesian" (absolute coordinates).
     `frame`: "base" or "ground", what a moving base's equations refer to. `order`: of fixed-step "abm", 2 to 5, default 4.
     `history`: keep of every step its length, how far it left the constraints, what closing them left, and the condition
-    number (step_size, step_opening, step_violation, step_condition over step_time).
+    number (step_size, step_residual, step_violation, step_condition over step_time).
     `progress`: a bar on the terminal; default on long runs. `engine`: "auto" takes C made for this model where it is there
     or pays, else "jit"; results of the two differ in the last digits.
     `checkpoint`: a file in which the run is kept every `checkpoint_every` seconds of computing; `resume`: go on from it if
@@ -157,7 +157,8 @@ def prepare(
     wanted = asked(reactions)
     if system.nv == 0:
         raise InputError(
-            f"model {system.name!r} cannot move: no joint leaves a freedom. s.reactions(...) gives its static loads"
+            f"model {system.name!r} cannot move: no joint leaves a degree of freedom. s.reactions(...) gives its "
+            "static loads"
         )
     step = None if step is None else positive(step, "step")
     chosen = _method(method, step)
@@ -179,7 +180,7 @@ def prepare(
         raise InputError(f"formulation={formulation!r}: choose one of {', '.join(FORMULATIONS)}, cartesian")
     for name in wanted:
         system._loaded(name)
-    described(system, wanted)  # what cannot be told is refused now
+    described(system, wanted)  # what cannot be described is refused now
     start = assembled(system, q0, v0)
     max_step = over_bumps(system, start, chosen) if max_step is None else max_step
     solver: Solver | CartesianSolver
@@ -273,19 +274,26 @@ def _for_cartesian(model: Model | System, system: System, engine: str) -> System
 
 
 def assemble(
-    model: Model | System, q0: Any = None, v0: Any = None, *, pin: Any = None, branch: int = 0, t: float = 0.0
+    model: Model | System,
+    q0: Any = None,
+    v0: Any = None,
+    *,
+    pin: Any = None,
+    assembly_mode: int = 0,
+    t: float = 0.0,
+    branch: Any = None,
 ) -> Assembly:
     """Close the loops of a model: positions, then speeds, nearest to where the joints start (or to q0, v0).
 
     `pin`: coordinates that must stay exactly, as those that dictionaries q0, v0 name do. Without `pin`, coordinates whose
-    joint was given a start stay too, but are let go if the loops cannot close otherwise (`.released`). `branch`: 1, 2, ...
-    other ways to assemble it, by distance. Returns an Assembly: q, v, a, how far each coordinate `moved`, the `residual`
-    of each cut joint. Raises AssemblyError (with `.assembly`, the nearest state) if it cannot be closed.
+    joint was given a start stay too, but are let go if the loops cannot close otherwise (`.released`). `assembly_mode`: 1,
+    2, ... other ways to assemble it, by distance. Returns an Assembly: q, v, a, how far each coordinate `moved`, the
+    `residual` of each cut joint. Raises AssemblyError (with `.assembly`, the nearest state) if it cannot be closed.
     """
     if not isinstance(model, Model | System):
         raise InputError(f"assemble: give a Model or a System, not {type(model).__name__}")
     system = model if isinstance(model, System) else model.build()
-    return system.assemble(q0, v0, pin=pin, branch=branch, t=t)
+    return system.assemble(q0, v0, pin=pin, assembly_mode=assembly_mode, t=t, branch=branch)
 
 
 def assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -315,10 +323,10 @@ def over_bumps(system: System, start: tuple[np.ndarray, np.ndarray], method: Met
 def _refuse_standstill(system: System, q: np.ndarray) -> None:
     """A mechanism that cannot move has no run."""
     freedoms, model = system.mobility(q), system.layout.arrays
-    if freedoms.freedoms == 0 and not (np.any(model.drive >= 0) or np.any(model.row_signal >= 0)):
+    if freedoms.degrees_of_freedom == 0 and not (np.any(model.drive >= 0) or np.any(model.row_signal >= 0)):
         raise InputError(
-            f"model {system.name!r} cannot move: its constraints leave no freedom ({freedoms}). s.reactions(q, v) gives its "
-            "static loads"
+            f"model {system.name!r} cannot move: its constraints leave no degree of freedom "
+            f"({freedoms}). s.reactions(q, v) gives its static loads"
         )
 
 
@@ -364,7 +372,7 @@ def implicit_options(
     method: Method, gamma: float | None = None, beta: float | None = None, spectral_radius: float | None = None,
     alpha: float | None = None, iterations: int | None = None, jacobian: str | None = None,
 ) -> list[float]:  # fmt: skip
-    """What implicit methods are told beside tolerances and steps (integrate/structural.py), checked."""
+    """What implicit methods are given beside tolerances and steps (integrate/structural.py), checked."""
     given = {"gamma": gamma, "beta": beta, "spectral_radius": spectral_radius, "alpha": alpha, "iterations": iterations,
              "jacobian": jacobian}  # fmt: skip
     serves = {"newmark": ("gamma", "beta", "iterations", "jacobian"),

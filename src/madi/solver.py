@@ -164,7 +164,7 @@ class Integration:
                 limit = int(min(max(limit * 0.1 / took, 100), 10_000_000))
 
     def shown(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Times, coordinates and speeds of the outputs that were reached, without those at stops."""
+        """Times, coordinates and velocities of the outputs that were reached, without those at stops."""
         n = int(self.count[NEXT])
         wanted = self.wanted[:n]
         widths = [len(part) // len(self.times) for part in (self.Q, self.V)]
@@ -195,7 +195,7 @@ class Integration:
             return
         table = np.array(self.history).reshape(-1, 5)
         run.data.coords["step_time"] = ("step_time", table[:, 0], {"units": "s", "of": "ends of the steps"})
-        told = {"step_size": "s", "step_opening": "m or rad", "step_violation": "m or rad", "step_condition": "1"}
+        told = {"step_size": "s", "step_residual": "m or rad", "step_violation": "m or rad", "step_condition": "1"}
         for k, (name, unit) in enumerate(told.items()):
             if k == 0 or np.nanmax(np.abs(table[:, k + 1]), initial=0.0) > 0:  # what a method does not measure stays zero
                 run.data[name] = ("step_time", table[:, k + 1], {"units": unit})

@@ -14,6 +14,7 @@ from madi.dynamics import articulated, recursive
 from madi.dynamics.kinematics import positions, velocities
 from madi.engines.entries import ENTRIES, FORMULATIONS, take_motion
 from madi.errors import Finding, InputError, ModelError, RunError, TraceError, warn
+from madi.flexible.nodes import Nodes
 from madi.forces.line import line
 from madi.joints import KINDS
 from madi.model.check import check
@@ -35,13 +36,13 @@ ENGINES = ("auto", "plain", "jit", "compiled")
 
 
 LIGHT = Finding(
-    "mass matrix", "near the start some freedom has (almost) nothing to accelerate",
+    "mass matrix", "near the start some degree of freedom has (almost) nothing to accelerate",
     "Look for bodies whose mass, or inertia about a joint's axis, is zero or tiny",
 )  # fmt: skip
 
 
 class System:
-    """The equations of a model. `q`, `v`: joint coordinates and speeds, in the order of `coordinates` and `speeds`."""
+    """The equations of a model. `q`, `v`: joint coordinates and velocities, in the order of `coordinates` and `speeds`."""
 
     def __init__(self, model: Model, frame: str = "base"):
         if frame not in ("base", "ground"):
@@ -92,7 +93,7 @@ class System:
         return other
 
     def still(self) -> System:
-        """The same with its drives holding their joints where q has them: what rests, rests."""
+        """The same with its drives holding their joints where q has them: what is at rest stays at rest."""
         drive = self.layout.arrays.drive
         if not np.any(drive >= 0):
             return self
@@ -117,7 +118,7 @@ class System:
         return self.__dict__.setdefault("_body_r", self.frozen.body_r)
 
     def _refuse_singular_mass(self) -> None:
-        """A freedom without inertia, at the start, has no acceleration: a point mass turning about itself, say."""
+        """A degree of freedom without inertia, at the start, has no acceleration: a point mass turning about itself, say."""
         work, model, rest = self.engine("plain").work, self.layout.arrays, np.zeros(self.nv)
         with np.errstate(all="ignore"):
             take_motion(model, work, 0.0, self.q0, rest)  # without forces: users' functions are not called for this
@@ -142,16 +143,21 @@ class System:
             )  # fmt: skip
 
     def _without_inertia(self, name: str, all_of_them: list[str]) -> Finding:
-        """What to say of a freedom that moves nothing."""
+        """What to say of a degree of freedom that moves nothing."""
         flexible = {body.name for body in self.model.bodies if body.flexible is not None}
+        for body in self.model.bodies:
+            lacking = body.flexible.lacking() if isinstance(body.flexible, Nodes) else ""
+            if lacking:
+                cure = "Give masses and inertias that belong to modal_mass, or leave modal_mass out"
+                return Finding(f"body {body.name!r}", lacking, cure)
         if any(other.split(".")[0] in flexible for other in all_of_them):
             return Finding(
                 f"coordinate {name!r}",
                 "it does what another one does: a mode is a rigid motion that the joint does too",
-                "Leave out shapes that do not bend the body, or hold it by a joint without this freedom",
+                "Leave out shapes that do not bend the body, or hold it by a joint without this degree of freedom",
             )
         return Finding(f"joint coordinate {name!r}", "nothing with inertia moves with it at the start",
-                       "Give the body an inertia, lock the joint, or use a joint without this freedom")  # fmt: skip
+                       "Give the body an inertia, lock the joint, or use a joint that does not have it")  # fmt: skip
 
     @property
     def digest(self) -> str:
@@ -163,7 +169,8 @@ class System:
         return hashlib.sha256(ints.tobytes() + self.layout.reals.tobytes()).hexdigest()[:16]
 
     def __repr__(self) -> str:
-        return f"<System {self.name!r}: {len(self.bodies)} bodies, {self.nv} speeds, {len(self.cut_joints)} cut joints>"
+        cuts = len(self.cut_joints)
+        return f"<System {self.name!r}: {len(self.bodies)} bodies, {self.nv} generalised velocities, {cuts} cut joints>"
 
     # ---- names and counts -------------------------------------------------------------------------------------------
 
@@ -245,7 +252,7 @@ class System:
 
     @property
     def v0(self) -> np.ndarray:
-        """Speeds at the start."""
+        """Generalised velocities at the start."""
         return self.frozen.v0.copy()
 
     def _joint(self, name: str) -> int:
@@ -468,9 +475,9 @@ class System:
     def system_jacobian(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0) -> SystemJacobian:
         """Derivatives of the residual R = M a + Phi_q^T lam - P, and Phi_q; exact from the trace.
 
-        By q means along the speeds (see `derivatives`). Of functions that stay in Python, the derivatives of their own
-        values are by central differences (P4's R_num); `.exact` is False with them, and where the model is too large to
-        trace: then all is by differences.
+        By q means along the generalised velocities (see `derivatives`). Of functions that stay in Python, the derivatives of
+        their own values are by central differences (P4's R_num); `.exact` is False with them, and where the model is too
+        large to trace: then all is by differences.
         """
         q, v, x = self._coordinates(q), self._vector(v, self.nv, "v").copy(), self._trial(a, lam)
         found = self._blocks(t, q, v, x)
@@ -540,11 +547,12 @@ class System:
         """Phi_q: rates of the residuals per unit of each speed."""
         return self.constraint_terms(q, None, t, engine=engine)[3]
 
-    def assemble(self, q0: Any = None, v0: Any = None, *, pin: Any = None, branch: int = 0, t: float = 0.0) -> Assembly:
+    def assemble(self, q0: Any = None, v0: Any = None, *, pin: Any = None, assembly_mode: int = 0, t: float = 0.0,
+                 branch: Any = None) -> Assembly:  # fmt: skip
         """The closed state nearest to (q0, v0): see `madi.assemble`."""
         from madi.loops.assemble import assemble
 
-        return assemble(self, q0, v0, pin=pin, branch=branch, t=t)
+        return assemble(self, q0, v0, pin=pin, assembly_mode=assembly_mode, t=t, branch=branch)
 
     @cached_property
     def start(self) -> Assembly:

@@ -160,7 +160,7 @@ def parse_tir(text: str, name: str = "tire") -> Tir:
 
 
 def _entries(text: str, name: str) -> tuple[dict[str, tuple[str, int]], dict[str, float], dict[str, int]]:
-    """Words (with their lines) and numbers; a key that is given twice with two values is told."""
+    """Words (with their lines) and numbers; a key that is given twice with two values is reported."""
     words: dict[str, tuple[str, int]] = {}
     values: dict[str, float] = {}
     lines: dict[str, int] = {}

@@ -124,7 +124,7 @@ def test_couplers_gears_and_racks():
     # b turns with -0.4 of a, the bar slides 0.5 times that: 2 + 3 * 0.16 + 5 * 0.04
     expected = 7.0 / (2 + 3 * 0.4**2 + 5 * 0.2**2)
     np.testing.assert_allclose(a, [expected, -0.4 * expected, -0.2 * expected], rtol=1e-9)
-    assert s.mobility().freedoms == 1
+    assert s.mobility().degrees_of_freedom == 1
     run = madi.simulate(m, 1.0, step=0.01)
     np.testing.assert_allclose(run["B"], -0.4 * run["A"], atol=1e-10)
     np.testing.assert_allclose(run["R"], 0.5 * run["B"], atol=1e-10)

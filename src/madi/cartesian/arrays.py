@@ -15,7 +15,7 @@ INTS: list[tuple[Any, ...]] = [
     ("link_a", "nk"),  # links: two frames, on the drawn parent a and child b
     ("link_b", "nk"),
     ("link_code", "nk"),  # joint type (build.py), -1: no joint
-    ("link_q", "nk"),  # where the joint's coordinates and speeds go among the tree's; -1: the tree cut it
+    ("link_q", "nk"),  # where the joint's coordinates and velocities go among the tree's; -1: the tree cut it
     ("link_v", "nk"),
     (
         "link_turn",

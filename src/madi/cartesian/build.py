@@ -252,7 +252,7 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray) -> Car
         if float(body.mass) <= 0 or inertia is None or np.linalg.eigvalsh(inertia)[0] <= 0:
             raise InputError(
                 f"formulation='cartesian': body {body.name!r} needs a mass and three moments of inertia > 0, because every "
-                "body has its own six freedoms there"
+                "body has its own six degrees of freedom there"
             )
     seen, tree_work = system.observe(q, v, engine="plain"), system.engine("plain").work
     made = _Builder(model, system, tree_work.frame_r.copy())
@@ -334,7 +334,7 @@ JOINTS_WITH_TURN = {0: 0, 2: 0, 4: 1, 5: 0, 7: 2}  # code: which coordinate is t
 
 
 def _pattern(made: _Builder) -> tuple[dict[str, int], dict[str, Any]]:
-    """Sizes, index arrays, and the elimination: coordinates body by body, then rows by least degree."""
+    """Sizes, index arrays, and the elimination: coordinates body by body, then rows by minimum degree."""
     n, nr, nk, nz = made.n, len(made.rows), len(made.links), len(made.system.states)
     row_body = np.full((nr, 4), n, dtype=np.int64)
     meets: list[list[int]] = []  # of every row, the flat entries (slot, coordinate) that are not zero by structure

@@ -135,7 +135,7 @@ def close(model, work, element, forces, t, q, v, x, out):
 
 @kernel
 def report(model, work, element, forces, t, q, v, x, out):
-    """Everything a result records, for the accelerations x: joint coordinates, speeds, accelerations; of each body axes,
+    """Everything a result records, for the accelerations x: joint coordinates, velocities, accelerations; of each body axes,
     r, r', w, r'', w'; of each force element its four numbers; generalised forces on joint coordinates; of each row
     (f, n) on body b of its link, and of a coupler's second link, by unit lam."""
     take(model, work, element, forces, t, q, v)

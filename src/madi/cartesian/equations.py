@@ -6,6 +6,8 @@ Phi_r r'' + Phi_w' 2 G p'' = gamma, and p^T p'' = -p'^T p' of every body. The la
 k p (p^T p'' + p'^T p') is added to the equations of p, along which all their other terms vanish; so the mass matrix is
 definite, 4 x 4 for the rotation of a body. Rows that depend on each other do no harm: the multipliers have -eps on their
 diagonal, which proximal steps take out again.
+
+docs/references.md: [Haug 1989].
 """
 
 from __future__ import annotations

@@ -291,7 +291,7 @@ def view(
 
 @app.command()
 def statics(model: Model = None, change: Set = None, as_json: Json = False) -> None:
-    """Find where a model rests, and the loads of its joints there.
+    """Find the static equilibrium of a model, and the loads of its joints there.
 
     Example: madi statics car
     """

@@ -2,11 +2,12 @@
 
 A row has a residual Phi, and its rate is a power: with the relative state velocity of body b against body a,
 
-    Phi' = psi . (Y_b - Y_a),     Phi'' = psi . (Y_b' - Y_a') + psi' . (Y_b - Y_a),
+    Phi' = psi . (Y_b - Y_a) - c',     Phi'' = psi . (Y_b' - Y_a') + psi' . (Y_b - Y_a) - c'',
 
-so psi = (f, n) is at once the row of Phi_z (P0) and the force vector, about the reference origin, that a unit multiplier
-puts between the bodies. Its joint-space row Phi_q is psi . B_c over the columns that move one body and not the other:
-what both paths have in common cancels exactly and is never formed. An observer on body a sees
+c(t) what the row is driven to (zero where it is not). So psi = (f, n) is at once the row of Phi_z (P0) and a force vector
+about the reference origin: with M qdd + Phi_q^T lam = P a multiplier lam puts -psi lam on body b and psi lam on body a. Its
+joint-space row Phi_q is psi . B_c over the columns that move b and not a, -psi . B_c over those that move a and not b: what
+both paths have in common cancels exactly and is never formed. An observer on body a sees
 
     psi' . dY = -psi . (Y_a x dY) + extra,
 

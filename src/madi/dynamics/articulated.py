@@ -1,4 +1,4 @@
-"""O(n) forward dynamics: articulated inertias, eliminated one column at a time from the tips inwards.
+"""O(n) forward dynamics: articulated inertias, eliminated one column at a time from the leaves to the root.
 
 With Ydot_i = A_i + a_i (A known, kinematics.py) the force through joint i is `I_i a_i + p_i`, where for the body alone
 I = M^ and p = M^ A - Q^. Through column c, with U = I B_c, d = B_c^T U + its armature and u = tau_c - B_c^T p:
@@ -6,7 +6,9 @@ I = M^ and p = M^ A - Q^. Through column c, with U = I B_c, d = B_c^T U + its ar
     I' = I - U U^T / d,      p' = p + U u / d,      and outwards      qdd_c = (u - U^T a) / d.
 
 Because all bodies share one origin and A carries the velocity terms, there is neither a 6x6 transform nor a bias product
-on the way inwards.
+on the way to the root.
+
+docs/references.md: [Featherstone 1983], [Featherstone 2008].
 """
 
 from __future__ import annotations

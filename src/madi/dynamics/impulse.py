@@ -1,7 +1,7 @@
 """What free speeds get where the speed of a drive jumps: M_ff dv_f = -M_fd dv_d.
 
 A driven column is not solved for: its force is whatever its motion takes, and where its speed jumps, an impulse along its
-own direction. The free columns feel that through their masses in common, M_fd. Integrators carry driven speeds like all
+own direction. That reaches the free columns through their masses in common, M_fd. Integrators carry driven speeds like all
 others, by their accelerations; at the end of a step dv_d is what the prescribed speed has over the carried one: the jump,
 where there is one, else no more than the error of the step.
 """

@@ -93,7 +93,7 @@ def add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5):
 
 @seldom(MOVE)
 def modal_velocity(model, work, i):
-    """A point of a flexible body relative to the body, or the body relative to the point it hangs on."""
+    """A point of a flexible body relative to the body, or the body relative to the point it is attached to."""
     Y, A, B = work.Y, work.A, work.B
     v = work.xi_rate
     l, outward = model.mode_v[i], model.modal[i] < 0

@@ -5,8 +5,10 @@ The force vector through joint i, on the outboard body, WITHOUT walking through 
     R_i = -L_i + K_i Ydot_i + sum_{l outboard of i} K_l B_l qdd_l.
 
 With Ydot_i = A_i + a_i and W_i = L_i - K_i A_i (recursive.py) this is  R_i = -W_i + K_i a_i + sum U_l qdd_l, and the
-columns outboard of i are one contiguous run. The classical way beside it walks inwards over all outboard bodies,
+columns outboard of i are one contiguous run. The classical way beside it walks to the root over all outboard bodies,
 R_i = M^_i Ydot_i - Q^_i + sum_c R_c (P1 eq. 28). The driving force of a joint is B_i^T R_i (P1 eq. 36).
+
+docs/references.md: [P1], [Luh, Walker, Paul 1980].
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def reaction(model, work, i, qdd, out):
 
 @inline
 def reaction_newton_euler(model, work, i, out):
-    """out[0:6] = R_i by P1 eq. 28: over all bodies outboard of joint i, tips first."""
+    """out[0:6] = R_i by P1 eq. 28: over all bodies outboard of joint i, leaves to root."""
     Q, A, a = work.Q, work.A, work.a
     r0, r1, r2 = 0.0, 0.0, 0.0
     r3, r4, r5 = 0.0, 0.0, 0.0

@@ -7,19 +7,22 @@ eta = (xi, 1/2 xi^T G_r xi), rho = s + sum Psi_a eta_a with Psi = phi behind the
     S = int rho dm = S0 + S1_a eta_a,      J = int (rho.rho - rho rho^T) dm = J0 + J1_a eta_a + 1/2 J2_ab eta_a eta_b,
     N_a = int rho x Psi_a dm = N0_a + N1_ba eta_b,      m_ab = int Psi_a . Psi_b dm
 
-are complete: the inertia integrals, computed once (flexible/field.py). By xi, E_ac = deta_a/dxi_c = (1, g_rc), g = G xi:
-S_c = E_ac S1_a, N_c = E_ac N_a, m_cd = E_ac m_ab E_bd. Momentum is K Y + h_c xi_c', where K is the ten-number inertia of
-(m, S, J) and h_c = (S_c, N_c), about the reference origin. In the body's axes and about its own origin
+are complete but for the sections' own inertias, which enter linearly: the inertia integrals, computed once
+(flexible/field.py). By xi, E_ac = deta_a/dxi_c = (1, g_rc), g = G xi: S_c = E_ac S1_a, N_c = E_ac N_a, m_cd = E_ac m_ab
+E_bd. Momentum is K Y + h_c xi_c', where K is the ten-number inertia of (m, S, J) and h_c = (S_c, N_c), about the reference
+origin. In the body's axes and about its own origin
 
     m a + e x S + S_c xi_c''         + w x (w x S + 2 S') + S1_r y_r                                   = F,
     S x a + J e + N_c xi_c''         + w x (J w + N_c xi_c') + J' w + N_r y_r                          = moment of F,
     S_c . a + N_c . e + m_cd xi_d''  + E_ac (w . (N1_ba - N1_ab) eta_b' - 1/2 w . dJ/deta_a w + m_ar y_r)  = tau_c,
 
 y_r = xi'^T G_r xi', a the acceleration of the frame's origin, w and e = w' its angular velocity and acceleration, ' the rate
-seen from it. What hangs on points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c +
-sum_x K_x B_x is the momentum of all that mode c moves, and between modes there is the block
+seen from it. What is attached to points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c
++ sum_x K_x B_x is the momentum of all that mode c moves, and between modes there is the block
 
     M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc.
+
+docs/references.md: [P3], [Shabana 2013], [Schwertassek, Wallrapp 1999], [Kane, Ryan, Banerjee 1987].
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ def integral(model, i, what):
 
 @kernel
 def bend(model, work, i):
-    """eta = (xi, 1/2 xi^T G_r xi) and g_rc = sum_e G_rce xi_e, how function r of the shortening grows with mode c."""
+    """eta = (xi, 1/2 xi^T G_r xi) and g_rc = sum_e G_rce xi_e, how function r of the foreshortening grows with mode c."""
     k, l, n = model.modes[i], model.v_at[i], model.bows[i]
     at, first, row = integral(model, i, 6), model.bow_at[i], model.eta_at[i]
     for c in range(k):
@@ -119,7 +122,7 @@ def own_inertia(model, work, i):
         D[u, 0], D[u, 1], D[u, 2] = 2.0 * d0 - s[a], 2.0 * d1 - s[a + 1], 2.0 * d2 - s[a + 2]
         D[u, 3], D[u, 4], D[u, 5] = 2.0 * d3 - s[a + 3], 2.0 * d4 - s[a + 4], 2.0 * d5 - s[a + 5]
         F[u, 3], F[u, 4], F[u, 5] = n0, n1, n2
-    for c in range(k):  # by xi: each mode brings its part of the shortening along
+    for c in range(k):  # by xi: each mode brings its part of the foreshortening along
         u = row + c
         for b in range(n - k):
             f = work.bow[model.bow_at[i] + b * k + c]
@@ -180,7 +183,7 @@ def own_terms(model, work, i):
     w0, w1, w2 = turned_back(R, i, w0, w1, w2)
     p0, p1, p2 = 0.0, 0.0, 0.0  # S'
     q0, q1, q2 = 0.0, 0.0, 0.0  # N_c xi_c'
-    f0, f1, f2 = 0.0, 0.0, 0.0  # what the shortening's acceleration takes, and J' w
+    f0, f1, f2 = 0.0, 0.0, 0.0  # what the foreshortening's acceleration takes, and J' w
     n0, n1, n2 = 0.0, 0.0, 0.0
     row, n = model.eta_at[i], k + model.bows[i]
     F, D, g, rate = work.slides, work.turns, work.bow, work.eta_rate
@@ -198,7 +201,7 @@ def own_terms(model, work, i):
             - (F[u, 0] * a0 + F[u, 1] * a1 + F[u, 2] * a2)
             - (F[u, 3] * e0 + F[u, 4] * e1 + F[u, 5] * e2)
         )
-    for b in range(n - k):  # the shortening's rate, and its acceleration for xi'' = 0
+    for b in range(n - k):  # the foreshortening's rate, and its acceleration for xi'' = 0
         at, u = integral(model, i, 6) + b * k * k, row + k + b
         x, y = 0.0, 0.0
         for c in range(k):

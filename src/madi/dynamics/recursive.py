@@ -9,8 +9,10 @@ one product of a composite inertia per body; L_i = W_i + K_i A_i where it is wan
 
 A rotor that turns with a joint's coordinate and nothing else (armature) adds to the diagonal of M.
 
-M has the sparsity of the tree: entries only between a column and its ancestors. Eliminated from the tips inwards
+M has the sparsity of the tree: entries only between a column and its ancestors. Eliminated from the leaves to the root
 (M = L^T D L) it does not fill in.
+
+docs/references.md: [P1], [Walker, Orin 1982], [Featherstone 2008].
 """
 
 from __future__ import annotations

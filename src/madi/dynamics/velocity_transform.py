@@ -7,6 +7,8 @@ the block is T_ij = (b + e x c, e) for every column j on the path of i. Then
 
 with M = diag(m 1, J) and the Newton-Euler force Q = (f, n - w x J w) at the centre of mass. Nothing recursive is used
 beyond positions and velocities: an independent check of P1's recursion, and its cost grows with n times depth squared.
+
+docs/references.md: [P0], [Jerkovsky 1978], [Kim, Vanderploeg 1986].
 """
 
 from __future__ import annotations

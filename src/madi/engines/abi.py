@@ -1,4 +1,4 @@
-"""What Numba must be told, once per process: the kernels, their mathematics, and calls by address.
+"""What Numba must know, once per process: the kernels, their mathematics, and calls by address.
 
 Importing this module imports Numba; only `jit.py` does, when the engine is first used.
 

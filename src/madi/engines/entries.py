@@ -97,7 +97,7 @@ def loop_coefficients(model, work, t, q, v, x):
 
 @kernel
 def loop_equations(model, work, t, q, v, x):
-    """qdd and lam, the sparse loop equations factored afresh."""
+    """qdd and lam, the sparse loop equations refactorised."""
     loop_coefficients(model, work, t, q, v, x)
     kkt.factorise(model, work, work.tally[kkt.SOFTNESS])
     kkt.accelerate(model, work)

@@ -176,7 +176,7 @@ typedef struct {{
   double last[6];       /* of the last step: Newton iterations, size of the last correction relative to the speeds, ... */
 }} {name}_state;
 
-/* The start of the run that was exported: coordinates, speeds, options; accelerations are computed. */
+/* The start of the run that was exported: coordinates, velocities, options; accelerations are computed. */
 void {name}_start({name}_state *s, const double *p);
 
 /* From s->t to s->t + s->step. 0: done; {NEWTON_FAILED}: Newton's iterations do not converge, {NOT_FINITE}: not finite (then

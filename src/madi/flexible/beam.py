@@ -33,7 +33,7 @@ class Beam:
     damping: Any = 0.0
     proportional: Any = (0.0, 0.0)
     stiffening: bool = True
-    rotary: bool = False
+    rotary: bool | None = None  # None: where it matters
     points: Mapping[str, float] = field(default_factory=dict)
     strict: bool = True
 
@@ -94,10 +94,13 @@ class Beam:
                 if a == b:
                     order = 2 if a in "yz" else 1
                     K[c, d] = rigidity[a] * np.sum(w * one(x, order) * other(x, order))
-        about = np.array([s.polar, s.iy, s.iz]) if self.rotary else np.array([s.polar, 0.0, 0.0])
-        sections = rho * w[:, None, None] * np.diag(about)
         rows = [self._rows(float(at)) for at in x]
         psi, theta = (np.stack([row[j] for row in rows], axis=1) for j in range(2))
+        tilting = w[:, None, None] * np.diag([0.0, s.iy, s.iz])
+        sections = w[:, None, None] * np.diag([s.polar, 0.0, 0.0])
+        if self._tilts(np.einsum("cni,nij,cnj->c", theta, tilting, theta), s.area * np.einsum("n,cni,cni->c", w, psi, psi)):
+            sections = sections + tilting
+        sections = rho * sections
         chi = np.zeros((k, k, n, 3))
         chi[..., 0] = -self._shortening(lambda f: running_integral(f(x), self.length))
         points = np.stack([x, 0 * x, 0 * x], axis=1)
@@ -108,6 +111,12 @@ class Beam:
         found.check(what)
         D = damping_matrix(K, found.modal_mass, self.damping, self.proportional, what)
         return Field(**{**found.__dict__, "damping": D})
+
+    def _tilts(self, turning: np.ndarray, sliding: np.ndarray) -> bool:
+        """Whether sections resist being tilted: as given, or where that changes the frequency of a mode by a thousandth."""
+        if self.rotary is None:
+            return bool(np.any(turning > 2e-3 * sliding))
+        return bool(self.rotary)
 
     def _check_points(self, what: str) -> None:
         if not isinstance(self.points, Mapping):

@@ -15,7 +15,7 @@ import numpy as np
 
 from madi.errors import InputError, a_number, not_negative
 
-ENOUGH = 1e-4  # functions of shortening smaller than this against the largest are left out
+ENOUGH = 1e-4  # functions of foreshortening smaller than this against the largest are left out
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Field:
 
     def integrals(self, origin: np.ndarray, chi: np.ndarray) -> tuple[np.ndarray, int]:
         """The inertia integrals about a point of the body, as kernels read them (dynamics/modal.py), with X less that of the
-        point; and how many functions the shortening takes."""
+        point; and how many functions the foreshortening takes."""
         functions, G = self.shortening(self.chi - chi[:, :, None, :])
         dm, psi, s = self.masses, np.concatenate([self.psi, functions]), self.points - origin
         n, k = len(psi), len(self.names)
@@ -98,8 +98,8 @@ class Field:
         return np.concatenate([_without_rounding(part).reshape(-1) for part in parts]), len(functions)
 
     def shortening(self, chi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X_cd = sum_r G_rcd phi_r, with a few functions phi_r (r, N, 3) orthonormal over the mass; the kinetic energy is
-        complete, and positive, for however many of them."""
+        """X_cd = sum_r G_rcd phi_r, with a few functions phi_r (r, N, 3) orthonormal over the mass; the kinetic energy of
+        the line (or the lumped masses) is that of the field without any term cut, and positive, for however many of them."""
         k = len(self.names)
         weights = np.sqrt(self.masses)[:, None]
         rows = (chi * weights).reshape(k * k, -1)

@@ -1,4 +1,7 @@
-"""A flexible body from arrays, as finite element programs give them: nodes, lumped masses, mode vectors, stiffness."""
+"""A flexible body from arrays, as finite element programs give them: nodes, lumped masses, mode vectors, stiffness.
+
+docs/references.md: [Craig, Bampton 1968], [Wallrapp 1994].
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ class Nodes:
     proportional: Any = (0.0, 0.0)
     labels: Sequence[str] | None = None
     strict = False  # nothing is known of boundary conditions
-    stiffening = None  # and arrays do not tell of shortening
+    stiffening = None  # and arrays do not know of foreshortening
 
     def _array(self, what: str, value: Any, shapes: Sequence[tuple[int, ...]]) -> np.ndarray:
         """As floats of one of these shapes, or an error that names both."""
@@ -82,6 +85,34 @@ class Nodes:
         D = damping_matrix(K, found.modal_mass, self.damping, self.proportional, what)
         return Field(**{**found.__dict__, "damping": D})
 
+    def lacking(self) -> str:
+        """What to say where modal_mass is less than the masses of the nodes carry as the body flies freely: then no kinetic
+        energy is positive, M = [[rigid, shared], [shared, modal]]. Nothing if it is enough."""
+        found = self.field
+        if found.mass is None:
+            return ""
+        # velocities of the nodes in rigid motions, and their momenta
+        moving = np.zeros((6, *found.points.shape))
+        moving[:3] = np.eye(3)[:, None, :]
+        moving[3:] = np.cross(np.eye(3)[:, None, :], found.points[None])
+        turning = np.zeros_like(moving)
+        turning[3:] = np.eye(3)[:, None, :]
+        rigid = np.einsum("n,ani,bni->ab", found.masses, moving, moving)
+        rigid += np.einsum("ani,nij,bnj->ab", turning, found.sections, turning)
+        shared = np.einsum("n,ani,cni->ac", found.masses, moving, found.psi)
+        shared += np.einsum("ani,nij,cnj->ac", turning, found.sections, found.theta)
+        left = found.mass - shared.T @ np.linalg.pinv(rigid, rcond=1e-12, hermitian=True) @ shared
+        size = np.sqrt(np.diag(found.mass))
+        values, vectors = np.linalg.eigh(left / np.outer(size, size))
+        if values[0] > -1e-9:
+            return ""
+        worst = [name for name, part in zip(found.names, vectors[:, 0], strict=True) if abs(part) > 0.3]
+        return (
+            "its modal_mass is smaller than what the masses at its nodes carry "
+            f"in {', '.join(worst)} (by {-values[0]:.1e} of "
+            "it): the mass matrix is indefinite"
+        )
+
     @cached_property
     def names(self) -> dict[int, str]:
         """Nodes that have a name."""
@@ -125,11 +156,11 @@ class Nodes:
 def craig_bampton(mass: Any, stiffness: Any, interface: Sequence[int], count: int = 4,
                   fixed: Sequence[int] = ()) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Craig-Bampton modes of a finite element model with full matrices `mass` and `stiffness` (degrees of freedom by
-    number): one static shape for each `interface` freedom, then `count` normal shapes with the interface held; `fixed`
-    freedoms (those of the node the body will hang on) do not move. Mixed so that mass and stiffness are diagonal.
+    number): one static shape for each `interface` degree of freedom, then `count` normal shapes with the interface held;
+    `fixed` ones (those of the node the body will be attached to) do not move. Mixed so that mass and stiffness are diagonal.
 
-    Returns (modes (k, freedoms), modal masses (k, k), modal stiffness (k, k)); shapes of zero frequency, rigid motions that
-    the joint will do, are left out.
+    Returns (modes (k, degrees of freedom), modal masses (k, k), modal stiffness (k, k)); shapes of zero frequency, rigid
+    motions that the joint will do, are left out.
     """
     from scipy.linalg import eigh
 
@@ -144,10 +175,10 @@ def craig_bampton(mass: Any, stiffness: Any, interface: Sequence[int], count: in
     n, b = len(M), list(interface)
     held = set(b) | set(fixed)
     if any(not 0 <= d < n for d in held) or len(held) != len(b) + len(set(fixed)):
-        raise InputError(f"craig_bampton: interface and fixed must be different freedoms, from 0 to {n - 1}")
+        raise InputError(f"craig_bampton: interface and fixed must be different degrees of freedom, from 0 to {n - 1}")
     inner = [d for d in range(n) if d not in held]
     if not (isinstance(count, int | np.integer) and 0 <= count <= len(inner)):
-        raise InputError(f"craig_bampton: count={count!r}: there are {len(inner)} inner freedoms")
+        raise InputError(f"craig_bampton: count={count!r}: there are {len(inner)} inner degrees of freedom")
     shapes = np.zeros((n, len(b) + count))
     for column, d in enumerate(b):
         shapes[d, column] = 1.0

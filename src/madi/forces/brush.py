@@ -8,6 +8,8 @@ z^2 + z^3);  never more than mu N, and at full sliding just that against the sli
 
 Reference: Pacejka, Tire and Vehicle Dynamics (2nd ed. 2006) sec. 3.2, eqs. 3.8-3.14, with the slip of contact.py; two
 stiffnesses in the sliding part: the derivation's own, not the book's approximation.
+
+docs/references.md: [Pacejka 2006].
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ Rolling resistance: a moment c_r N r against the spin. Dissipated: damper, slip 
 
 Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), sec. 2.2, 4.3 and 9.2; Bernard and Clover, SAE 950311 (1995), have a speed
 floor in the slip; DADS' own manual is not public: the damper's onset is ours.
+
+docs/references.md: [ISO 8855], [Pacejka 2012], [Bernard, Clover 1995].
 """
 
 from __future__ import annotations

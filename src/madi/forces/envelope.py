@@ -25,6 +25,8 @@ both carry, and the contact passes continuously from one to the other: b grows w
 
 A point follower with a footprint, and a disc that envelops the road: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012),
 ch. 10; the soft minimum is ours.
+
+docs/references.md: [Pacejka 2012], [Hunt, Crossley 1975].
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ vector, which turns from that direction to that of the slip as a brush's force d
 References: E. Fiala, VDI-Zeitschrift 96 (1954) 973; pure slip in this form, with falling friction and longitudinal slip, the
 tire of that name in multibody codes (MSC Adams/Tire manual, Fiala model), which lets both forces act at once without a
 common circle; similarity: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012) sec. 4.2.
+
+docs/references.md: [Fiala 1954], [Pacejka 2012].
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ At standstill the shifts fade. Between no load and a thousandth of the nominal o
 above FZMAX (at least three times the nominal load) friction stays as there; camber beyond the file's range counts as its
 end; friction and stiffness that lines in the load would make negative stay at a tenth. A file without combined slip gets an
 ellipse. Scaling factors and inflation pressure are folded into the coefficients beforehand (`fold`).
+
+docs/references.md: [Pacejka 2012], [Besselink, Schmeitz, Pacejka 2010].
 """
 
 from __future__ import annotations

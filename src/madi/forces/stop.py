@@ -3,6 +3,8 @@
 With the penetration d > 0 and its rate d':  f = k d (1 + c d'), never pulling (Hunt and Crossley, J. Appl. Mech. 42 (1975)
 440). It begins at zero whatever the speed and ends at zero: nothing jumps. Potential k d^2 / 2; what is dissipated is what
 the push does beyond it.
+
+docs/references.md: [Hunt, Crossley 1975].
 """
 
 from __future__ import annotations

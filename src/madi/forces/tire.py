@@ -6,6 +6,8 @@ from that of F to that of the slip by the part  |F|^2 / ((mu N)^2 + |F|^2):  a t
 
 References: P4 (2009) sec. 2.2 and Table 3; slip and friction circle as in Pacejka, Tire and Vehicle Dynamics, ch. 1 and 3.
 The smooth saturation and its direction are ours.
+
+docs/references.md: [P4], [Pacejka 2012].
 """
 
 from __future__ import annotations

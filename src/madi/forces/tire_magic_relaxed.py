@@ -9,6 +9,8 @@ u and w are first-order states of the element: they have neither mass nor energy
 the tire slides anyway (at standstill: where friction is used up); in the air they decay.
 
 References: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), eqs. 7.7, 7.9, 8.128; the limits and the decay are ours.
+
+docs/references.md: [Pacejka 2012].
 """
 
 from __future__ import annotations

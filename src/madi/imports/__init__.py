@@ -1,1 +1,1 @@
-"""Models from other programs' files: URDF and MJCF. What is not carried over is told in `model.notes`."""
+"""Models from other programs' files: URDF and MJCF. What is not carried over is reported in `model.notes`."""

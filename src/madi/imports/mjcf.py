@@ -372,7 +372,7 @@ class _Reader:
         return self._bounded(float(mass), com, J)
 
     def _bounded(self, mass: float, com: np.ndarray, J: np.ndarray) -> dict[str, Any]:
-        """Mass and inertia with what the compiler is told to do about them."""
+        """Mass and inertia with what the compiler is to do about them."""
         least, smallest = (float(self.compiler.get(name, 0.0)) for name in ("boundmass", "boundinertia"))
         if smallest > 0 or self.compiler.get("balanceinertia") == "true":
             moments, axes = np.linalg.eigh(J)

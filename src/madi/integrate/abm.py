@@ -20,6 +20,8 @@ The bracket is the predicted phi_{k+1}(n+1); it and its neighbours estimate the 
 actual grid, no step ratio is assumed. The result is taken with the last term added (local extrapolation), the error is
 that term. Step and order control in the manner of Shampine & Gordon; steps are changed seldom, and while they are equal
 the coefficients stay. With a fixed step (option) the order, k + 1, is fixed too, and the first points come from Runge-Kutta.
+
+docs/references.md: [P0], [Shampine, Gordon 1975], [Krogh 1974].
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Coefficients: Dormand & Prince, J. Comp. Appl. Math. 6 (1980); dense output and step control as in Hairer, Norsett,
 Wanner: Solving ODEs I, II.4-II.6.
+
+docs/references.md: [Dormand, Prince 1980], [Hairer, Nørsett, Wanner 1993].
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     [ Phi_q + (c_q / c_v) dPhi'/dq              -eps    ]
 
 The values come block by block (symbolic/jacobian.py); a `plan` of integers says where each goes in the factor. Order and
-regularisation are those of the loop equations (topology/pattern.py, loops/kkt.py): columns from the tips inwards, then rows,
-by least degree; so places are known beforehand and redundant rows do no harm. The matrix is not symmetric: below the
+regularisation are those of the loop equations (topology/pattern.py, loops/kkt.py): columns from the leaves to the root, then
+rows, by minimum degree; so places are known beforehand and redundant rows do no harm. The matrix is not symmetric: below the
 diagonal stands L, above it U, in one pattern.
 
     plan = nu, nl, nx, entries of the six blocks, then where these begin: first, index, target, place of every entry,

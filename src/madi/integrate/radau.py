@@ -9,6 +9,8 @@ of x' = (v, v'), v' from R = 0; its first row is trivial, so of each system only
 
 Stages are evaluated with the full accelerations, loops solved; what the matrix leaves out (the chart's curvature, the
 change of gamma) costs iterations, not accuracy. Error estimate, step and Jacobian control as in RADAU5.
+
+docs/references.md: [Hairer, Wanner 1996], [Gustafsson 1994].
 """
 
 from __future__ import annotations

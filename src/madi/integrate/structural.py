@@ -9,11 +9,11 @@ One step from q, v, the acceleration a and the algorithmic acceleration A (= a f
 
 On a Lie group this is the scheme of Bruls and Cardona, J. Comput. Nonlinear Dyn. 5 (2010) 031002; generalized-alpha is Chung
 and Hulbert's, J. Appl. Mech. 60 (1993) 371, with alpha_m = (2 rho - 1) / (rho + 1), alpha_f = rho / (rho + 1); HHT is
-alpha_m = 0. Second order for gamma = 1/2 - alpha_m + alpha_f. lam belongs to Phi' = 0: with Phi = 0 alone, A1 along the
-constraints would have to undo whatever is done to the speeds, and Newmark's would swing without end; the correction of theta
-that closes Phi is of third order. Both levels hold after every step, with the matrix at hand. Of redundant rows only the
-sum of what they do is determined: eps pulls the rest of lam towards zero (Phi' = c_v eps lam while Newton iterates).
-P4: alpha_m = alpha_f = 0, gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
+alpha_m = 0. Second order for gamma = 1/2 - alpha_m + alpha_f. lam belongs to Phi' = 0: with Phi = 0 alone and
+velocities projected, accelerations and lam are of first order only (q and v of second); without the projection lam does not
+converge. The correction of theta that closes Phi is of third order. Both levels hold after every step, with the matrix at
+hand. Of redundant rows only the sum of what they do is determined: eps pulls the rest of lam towards zero (Phi' = c_v eps
+lam while Newton iterates). P4: alpha_m = alpha_f = 0, gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
 
 Newton in one of two modes: until the correction still to come no longer matters (the step is halved where that fails), or
 so many iterations and no more (real time). What matters is measured by the step's own error: over a step the acceleration
@@ -21,6 +21,8 @@ changes by dA = h a' and h a'' is about dA^2 / (h |A|), so that Newmark's error 
 h dA^2 / (12 |A|). Newton stops at a small part of it (and never before a tolerance, never below rounding): with a tolerance
 alone, what it leaves would add up over ever more steps as they get shorter. The matrix is made at every iteration, at every
 step, when Newton gets slow, or once.
+
+docs/references.md: [P4], [Newmark 1959], [Chung, Hulbert 1993], [Hilber, Hughes, Taylor 1977], [Brüls, Cardona 2010].
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ with loops Baumgarte's feedback keeps them near, and outputs are closed. "ida" s
 R(q, v, v', lam) = 0, Phi' = 0, Phi = 0  (stabilised index 2: both levels hold), over independent rows. Jacobians come from
 the system Jacobian, exact but for the chart's curvature. Each evaluation is called from Python: these methods are accurate,
 not fast.
+
+docs/references.md: [Hindmarsh et al. 2005], [Gear, Leimkuhler, Gupta 1985].
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ tree's parent,
 
 One-axis joints (revolute, prismatic, screw) are met in nearly every body, so they have a path of their own; against their
 drawn direction they need no sign, because `topology` turns their z axis around.
+
+docs/references.md: [P1].
 """
 
 from __future__ import annotations
@@ -300,8 +302,8 @@ def direction(model, work, i, c):
 
 @seldom(PLACE)
 def place_modal(model, work, i):
-    """A point of a flexible body, or (walked the other way) the body on the point it hangs on; one blade for every mode: all
-    that the mode moves there."""
+    """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one blade for every
+    mode: all that the mode moves there."""
     k, B = model.mode_v[i], work.B
     modal.pose(model, i, work.xi, k, work.joint_R, work.joint_p)
     compose(model, work, i)
@@ -379,7 +381,7 @@ def quaternion_at(code):
 
 @kernel
 def retract(model, q0, theta, q):
-    """q = q0 moved by `theta`, one number for each speed: sums, and A0 exp(theta~) for rotations."""
+    """q = q0 moved by `theta`, one number for each velocity: sums, and A0 exp(theta~) for rotations."""
     for i in range(1, model.n):
         k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
         if at < 0:
@@ -400,8 +402,8 @@ def retract(model, q0, theta, q):
 
 @kernel
 def exponential(model, q0, theta, q):
-    """q = q0 moved for a unit of time with the speeds `theta`, held constant: as `retract`, but a free body slides and turns
-    at once. In this chart theta'' = v' at its origin, which is what Newmark's formulas take for granted."""
+    """q = q0 moved for a unit of time with the velocities `theta`, held constant: as `retract`, but a free body slides and
+    turns at once. In this chart theta'' = v' at its origin, which is what Newmark's formulas take for granted."""
     retract(model, q0, theta, q)
     for i in range(1, model.n):
         if quaternion_at(model.code[i]) == 3:
@@ -414,7 +416,7 @@ def exponential(model, q0, theta, q):
 
 @kernel
 def chart_rate(model, theta, v, rate):
-    """rate = theta' in the chart at q0, at the point `theta`, for the speeds v."""
+    """rate = theta' in the chart at q0, at the point `theta`, for the velocities v."""
     for c in range(model.v_at[0], model.v_end[0]):
         rate[c] = v[c]
     for i in range(1, model.n):
@@ -456,7 +458,7 @@ def chart_point(model, q0, q, theta):
 
 @kernel
 def coordinate_rate(model, q, v, rate):
-    """rate = q' for the speeds v: of a rotation, q' = q (0, w) / 2."""
+    """rate = q' for the velocities v: of a rotation, q' = q (0, w) / 2."""
     for i in range(1, model.n):
         k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
         if at < 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class JointKind:
-    """Name, integer code, weight in the graph (P0), and the names and units of its coordinates and speeds.
+    """Name, integer code, weight in the graph (P0), and the names and units of its coordinates and velocities.
 
     `axes`: how many directions its drawing takes: none (its frame is the child's), one (its z) or two (its z, then its x).
     `quaternion` is where in the joint's coordinates a unit quaternion starts, or None. Where there is none, speeds are
@@ -35,10 +35,10 @@ class JointKind:
 
     @property
     def nv(self) -> int:
-        """Number of speeds: the joint's degrees of freedom."""
+        """Number of generalised velocities: the joint's degrees of freedom."""
         return len(self.speeds)
 
     @property
     def rate_units(self) -> tuple[str, ...]:
-        """Units of the speeds."""
+        """Units of the generalised velocities."""
         return self.speed_units or tuple(f"{unit}/s" for unit in self.units)

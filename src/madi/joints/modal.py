@@ -18,7 +18,7 @@ from __future__ import annotations
 from madi.joints.kind import JointKind
 from madi.kernel import kernel
 
-# modes are no freedoms of the joint but of the body: topology/freeze.py gives them their columns
+# modes are no degrees of freedom of the joint but of the body: topology/freeze.py gives them their columns
 KIND = JointKind("modal", code=10, weight=0.0, coordinates=(), speeds=(), units=(), axes=0)
 ANYHOW = 3  # model.turn; -1: not, 0, 1, 2: about that axis only
 

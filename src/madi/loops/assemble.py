@@ -2,7 +2,9 @@
 
 Coordinates that are pinned stay exactly; the others move as little as they can (Gauss-Newton steps of least weighted norm,
 damped). A mechanism is closed in the pose it is drawn in, so a start far from there is reached on foot: pins go from the
-drawing to where they are wanted in small strides, the loops closed at each, which keeps the branch of the drawing.
+drawing to where they are wanted by continuation, the loops closed at each, which keeps the assembly mode of the drawing.
+
+docs/references.md: [Allgower, Georg 1990].
 """
 
 from __future__ import annotations
@@ -109,7 +111,7 @@ class Closer:
         return q, size
 
     def walk(self, start: np.ndarray, goal: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, float]:
-        """Close from `start`, then lead the held columns to `goal` in strides, closing at each."""
+        """Close from `start`, then lead the held columns to `goal` by continuation, closing at each step."""
         q, size = self.close(start.copy(), held)
         if size > CLOSED:
             return q, size
@@ -135,12 +137,22 @@ class Closer:
 
 
 def assemble(
-    system: System, q0: Any = None, v0: Any = None, *, pin: Iterable[str] | None = None, branch: int = 0, t: float = 0.0
+    system: System,
+    q0: Any = None,
+    v0: Any = None,
+    *,
+    pin: Iterable[str] | None = None,
+    assembly_mode: int = 0,
+    t: float = 0.0,
+    branch: Any = None,
 ) -> Assembly:
     """The closed state nearest to (q0, v0), each all numbers or {name: value}; see `madi.assemble`."""
     frozen, model = system.frozen, system.layout.arrays
-    if isinstance(branch, bool) or not isinstance(branch, int) or branch < 0:
-        raise InputError(f"branch={branch!r}: give 0 (the nearest), 1, 2, ...")
+    if branch is not None:
+        raise InputError("assemble: 'branch' is called 'assembly_mode' now")
+    mode = assembly_mode
+    if isinstance(mode, bool) or not isinstance(mode, int) or mode < 0:
+        raise InputError(f"assembly_mode={mode!r}: give 0 (the nearest), 1, 2, ...")
     named = _pinned(system, () if pin is None else pin, "pin") | _pinned(system, q0 if isinstance(q0, dict) else (), "q0")
     named_v = _pinned(system, v0 if isinstance(v0, dict) else (), "v0")
     goal = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
@@ -163,8 +175,8 @@ def assemble(
     if size > CLOSED:
         raise AssemblyError(*_cannot_close(system, closer, q, goal, speed, choices[-1] | driven, t))
     released = tuple(name for name, one in zip(system.speeds, choices[0] & ~held & ~driven, strict=True) if one)
-    if branch:
-        q = _branch(closer, q, held | driven, branch)
+    if mode:
+        q = _assembly_mode(closer, q, held | driven, mode)
     tied = dependent_drives(system, closer.evaluate(q)[2])
     if tied:
         raise InputError(
@@ -295,7 +307,7 @@ def _cannot_close(
     return told, _report(closer, q, speed, goal, False, ())
 
 
-def _branch(closer: Closer, q: np.ndarray, held: np.ndarray, branch: int) -> np.ndarray:
+def _assembly_mode(closer: Closer, q: np.ndarray, held: np.ndarray, mode: int) -> np.ndarray:
     """Other ways to assemble with the same held coordinates: from many random starts, by distance from the nearest."""
     rng = np.random.default_rng(0)
     found = [q]
@@ -317,13 +329,13 @@ def _branch(closer: Closer, q: np.ndarray, held: np.ndarray, branch: int) -> np.
         return float(np.linalg.norm(np.remainder(theta + np.pi, 2 * np.pi) - np.pi))
 
     found[1:] = sorted(found[1:], key=distance)
-    if branch >= len(found):
+    if mode >= len(found):
         raise AssemblyError(
-            f"model {closer.system.name!r}: branch={branch}, but only {len(found)} way(s) to assemble it were found "
-            f"(branch=0 to {len(found) - 1})",
+            f"model {closer.system.name!r}: assembly_mode={mode}, but only {len(found)} way(s) to assemble it were found "
+            f"(assembly_mode=0 to {len(found) - 1})",
             _report(closer, q, np.zeros(closer.nv), q, True, ()),
         )
-    return found[branch]
+    return found[mode]
 
 
 def _apart(closer: Closer, a: np.ndarray, b: np.ndarray) -> float:

@@ -23,6 +23,8 @@ metres and radians, count alike. Numbers are judged here: not traced.
 
 P2's own form (tally[PLAIN]) has no weights: columns and rows as they are, and positions and speeds corrected by
 [J; N] dq = (-Phi, 0), its eq. (5.1), which of the pseudo-inverse is dq = -I_R Phi: the least change by coordinates.
+
+docs/references.md: [P2], [Singh, Likins 1985], [Kim, Vanderploeg 1986, QR], [Wehage, Haug 1982].
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """P0's projection: after a step, position, velocity and acceleration with ONE factored coefficient matrix.
 
     position:      min 1/2 dq^T M dq   subject to  Phi(q) = 0,
-    velocity:      min 1/2 dv^T M dv   subject to  Phi_q v = -Phi_t,
+    velocity:      min 1/2 dv^T M dv   subject to  Phi_q (v + dv) = -Phi_t,
     acceleration:  M qdd + Phi_q^T lam = P,  Phi_q qdd = gamma,
 
 each by quasi-Newton steps (dq, mu) = K^-1 (0, -Phi) and so on (closing.py), K the matrix that happens to be factored. For
-the acceleration it is factored at once where that is no dearer than the steps it saves (CHEAP). Numbers are judged here, so
-this kernel is not traced.
+the acceleration it is factored at once where that is no more expensive than the steps it saves (CHEAP). Numbers are judged
+here, so this kernel is not traced.
+
+docs/references.md: [P0], [Bayo, Ledesma 1996].
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many freedoms a mechanism has, which constraints are redundant, and what they leave undetermined.
+"""How many degrees of freedom a mechanism has, which constraints are redundant, and what they leave undetermined.
 
 The rank of Phi_q is found from its singular values, rows and columns first made dimensionless by a typical length of the
 mechanism, so that metres or millimetres, slides or turns do not matter. Redundant rows are picked by pivoted QR of the
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.errors import InputError
+
 if TYPE_CHECKING:
     from madi.system import System
 
@@ -24,14 +26,20 @@ class Mobility:
     """Freedoms of a mechanism at one configuration."""
 
     gruebler: int  # columns less rows: what counting says
-    freedoms: int  # columns less rank: what is true here; drives and locks count as taken
+    degrees_of_freedom: int  # columns less rank: what is true here; drives and locks count as taken
     rank: int
     redundant: tuple[str, ...]  # rows that add nothing, by name
-    null: np.ndarray  # [rows, redundancies] multipliers that move nothing
+    null: np.ndarray  # [rows, redundancies] multipliers of self-equilibrated constraint forces
     smallest: float  # smallest singular value that counts, against the largest
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "freedoms":
+            raise InputError("mobility: 'freedoms' is called 'degrees_of_freedom' now")
+        raise AttributeError(name)
+
     def __str__(self) -> str:
-        text = f"{self.freedoms} freedom(s) (Grübler counts {self.gruebler}), {len(self.redundant)} redundant constraint(s)"
+        text = f"{self.degrees_of_freedom} degree(s) of freedom (Grübler counts {self.gruebler}), "
+        text += f"{len(self.redundant)} redundant constraint(s)"
         return text + (": " + "; ".join(self.redundant) if self.redundant else "")
 
 
@@ -53,7 +61,9 @@ def scales(system: System) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mobility(system: System, jacobian: np.ndarray) -> Mobility:
-    """Rank, redundancy and freedoms for Phi_q at one configuration (all columns; driven ones are left out here)."""
+    ""
+    ""
+    """Rank, redundancy, degrees of freedom for Phi_q at one configuration (all columns; driven ones are left out)."""
     from scipy.linalg import qr
 
     rows, columns = scales(system)

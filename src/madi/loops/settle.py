@@ -2,7 +2,7 @@
 
 A planar linkage drawn in space has, at every cut revolute, three rows that no motion of the tree can violate: their
 Jacobian is zero at every configuration, and at a few random ones with certainty as good as any. They stay in the report
-(redundant, by name) and leave the equations. eps of a row is 1e-10 of Phi_q M^-1 Phi_q^T, the inverse of the mass it feels:
+(redundant, by name) and leave the equations. eps of a row is 1e-10 of Phi_q M^-1 Phi_q^T, the inverse of the mass it moves:
 the mean over the random configurations, and over the rows of its unit so that multipliers of least norm are forces alike.
 """
 

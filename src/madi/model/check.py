@@ -288,7 +288,8 @@ def _axes(joint: Joint, where: str) -> Iterator[Finding]:
 
 
 def _contradiction(pair: list[str], joints: list[Joint]) -> Iterator[Finding]:
-    """Two joints between the same bodies: legal as two hinges of one door, not when they leave no freedom between them."""
+    """Two joints between the same bodies: legal as two hinges of one door, not when they leave no degree of freedom between
+    them."""
     names = " and ".join(repr(joint.name) for joint in joints)
     freedoms = [_freedom(joint) for joint in joints]
     if any(freedom is None for freedom in freedoms):
@@ -299,7 +300,7 @@ def _contradiction(pair: list[str], joints: list[Joint]) -> Iterator[Finding]:
     if space is not None and space.shape[1] == 0:
         yield Finding(
             f"joints {names}",
-            f"both connect {pair[0]!r} and {pair[1]!r} and together leave no freedom between them",
+            f"both connect {pair[0]!r} and {pair[1]!r} and together leave no degree of freedom between them",
             "Remove one, line up their axes, or use m.fixed(...) if that is meant",
         )
 
@@ -402,7 +403,7 @@ def _force_numbers(force: Any, where: str) -> Iterator[Finding]:
             elif what == "places" and not (
                 number == int(number) and 0 < number < 100 and (number % 2 == 1 or force.kind == "track")
             ):
-                yield Finding(where, f"places {value!r} is not a small odd number", "1 feels the road right below, 9 a disc")
+                yield Finding(where, f"places {value!r} is not a small odd number", "1 samples it below, 9 envelop it")
             elif what == "stiffness" and force.kind == "stop" and number <= 0:
                 yield Finding(where, f"stiffness {value!r} is not > 0", "Leave it out: it is scaled by the inertia there")
     low, high = (numbers(force.parameters.get(what)) for what in ("lower", "upper"))
@@ -637,6 +638,6 @@ def _massless(model: Model, tree: SpanningTree) -> Iterator[Finding]:
         if moves and not heavy[edge.body]:
             yield Finding(
                 f"body {edge.body!r}",
-                f"has no mass, and none hangs on it: joint {edge.joint.name!r} would have nothing to accelerate",
+                f"has no mass, and none is attached to it: joint {edge.joint.name!r} would have nothing to accelerate",
                 "Give it a mass, or fix it to a body that has one",
             )

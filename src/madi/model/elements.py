@@ -58,7 +58,7 @@ class Visual:
     triangles: Any = None  # of a mesh that came with a run: corners (n, 3, 3), m
 
     def check(self, where: str) -> None:
-        """What is wrong is told at once: nothing later looks at it."""
+        """What is wrong is reported at once: nothing later looks at it."""
         if self.kind not in (*VISUAL_SIZES, "mesh"):
             raise InputError(f"{where}: {self.kind!r}; choose one of {', '.join((*VISUAL_SIZES, 'mesh'))}")
         if self.kind == "mesh":

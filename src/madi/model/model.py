@@ -95,7 +95,7 @@ class Model:
         damping: Any = 0.0,
         proportional: Any = (0.0, 0.0),
         stiffening: bool = True,
-        rotary: bool = False,
+        rotary: bool | None = None,
         G: float | None = None,
         points: Any = None,
         q0: Any = None,
@@ -110,10 +110,11 @@ class Model:
         Default y and z, 3 each; of several beams joined to one, 2 each are enough.
         `y_axis`: where its y axis points (default: horizontal, or along x where the beam is vertical).
         `damping`: ratio of each mode; `proportional`: (a, b) of a M + b K. `stiffening`: bending shortens the beam, so that
-        turning fast or hanging stiffens it; `rotary`: sections resist being tilted.
-        `points`: names for points along it, {"tip": 3.0}: `beam.point("tip")` is a body to hang things on, and is recorded.
-        Joints and forces attach anywhere along it. `q0`, `v0`: modal coordinates and speeds at the start. `strict=False`
-        accepts shapes whose ends do not fit the joints there.
+        turning fast or hanging stiffens it; `rotary`: sections resist being tilted (None: where that
+        changes a mode's frequency by more than 0.1 %).
+        `points`: names for points along it, {"tip": 3.0}: `beam.point("tip")` is a body to attach things to, and is
+        recorded. Joints and forces attach anywhere along it. `q0`, `v0`: modal coordinates and velocities at the start.
+        `strict=False` accepts shapes whose ends do not fit the joints there.
         """
         axes, length = beam_axes(start, end, y_axis)
         given = dict(USUAL) if modes is None else modes
@@ -310,7 +311,7 @@ class Model:
     def wheel(self, name: str, body: Any, at: Vector, radius: float, stiffness: float, damping: float = 0.0,
               road: Road | None = None, places: int = 1) -> Force:  # fmt: skip
         """A wheel around the point `at` of a body, carried vertically by a road (`madi.flat()...`); `places`: where within
-        the disc the road is felt: 1 right below, 9 as a disc that rolls over edges."""
+        the disc the road is sampled: 1 right below, 9 or more as a disc that envelops edges."""
         return self._force(
             "wheel", name, body, at=(at,), radius=radius, stiffness=stiffness, damping=damping, places=places,
             road=Road() if road is None else road,

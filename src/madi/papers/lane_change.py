@@ -120,8 +120,8 @@ def step_rows(runs: dict[tuple[str, float], Run]) -> list[dict[str, Any]]:
     return [
         {"method": name, "longest step, s": step, "mean step, s": f"{float(one.data['step_size'].mean()):.2e}",
          "steps that change": f"{100 * changes(one):.1f} %",
-         "violation before closing: largest": f"{float(one.data['step_opening'].max()):.1e}",
-         "median": f"{float(one.data['step_opening'].median()):.1e}",
+         "violation before closing: largest": f"{float(one.data['step_residual'].max()):.1e}",
+         "median": f"{float(one.data['step_residual'].median()):.1e}",
          "after": f"{float(one.data['step_violation'].max()):.1e}", "decompositions": one.statistics["decompositions"],
          "CPU, s": f"{one.statistics['cpu_time']:.3f}"}
         for (name, step), one in runs.items()
@@ -131,7 +131,7 @@ def step_rows(runs: dict[tuple[str, float], Run]) -> list[dict[str, Any]]:
 def verdicts(runs: dict[tuple[str, float], Run], ratios: dict[str, float], same: float) -> list[dict[str, str]]:
     """P2's conclusions."""
     own, qr = (runs[name, 0.01] for name in DRAWN)
-    left = [float(one.data["step_opening"].max()) for one in (own, qr)]
+    left = [float(one.data["step_residual"].max()) for one in (own, qr)]
     varied = [changes(runs[name, 0.005]) for name in DRAWN]
     alike = abs(left[0] / left[1] - 1) < 0.1
     return [
@@ -229,8 +229,8 @@ def draw(path: Path, runs: dict[tuple[str, float], Run]) -> str:
     from matplotlib.figure import Figure
 
     sheet = Figure(figsize=(9, 10), layout="constrained")
-    panels = [("Fig. 4: constraint violation", "step_opening", 0.001),
-              ("Fig. 5: constraint violation", "step_opening", 0.01),
+    panels = [("Fig. 4: constraint violation", "step_residual", 0.001),
+              ("Fig. 5: constraint violation", "step_residual", 0.01),
               ("Fig. 6: step, s", "step_size", 0.001), ("Fig. 7: step, s", "step_size", 0.005)]  # fmt: skip
     for axis, (label, name, step) in zip(sheet.subplots(4, 1, sharex=True), panels, strict=True):
         for loops, (color, line) in zip(DRAWN, (("#1f4e79", "-"), ("#e07b39", "--")), strict=True):

@@ -63,7 +63,7 @@ def link(m: Model, name: str, start: float, rigid: bool) -> Body:
         return m.body(name, mass, com=(LENGTH / 2, 0, 0), inertia=(turn / 100, turn, turn), position=(start, 0, 0))
     return m.beam(
         name, (start, 0, 0), (start + LENGTH, 0, 0), section, YOUNG, RHO, {"y": shapes()[name]}, y_axis=(0, 1, 0),
-        damping=DAMPING, points={"tip": LENGTH}, stiffening=False,
+        damping=DAMPING, points={"tip": LENGTH}, stiffening=False, rotary=False,
     )  # fmt: skip
 
 

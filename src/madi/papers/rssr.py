@@ -5,10 +5,10 @@ coordinates and 16 constraints in DADS, time ratio 5.53. Ours, because it is not
 and how their axes point, slender rods as bodies, start at rest.
 
 "5 coordinates" follows from the paper's Table 1, in which a spherical joint counts 3: cutting one of the two leaves the tree
-revolute, spherical, revolute with 1 + 3 + 1. (Its quaternion makes 6 numbers for the 5 freedoms here.) "1 constraint" does
-not follow: a cut spherical joint has 3. One constraint is what a coupler replaced by a fixed distance leaves, with 2
-coordinates (and without the coupler's mass). Both variants are run. In DADS the ground is a body too: 28 coordinates are
-those of four bodies; here the ground has none.
+revolute, spherical, revolute with 1 + 3 + 1. (Its quaternion makes 6 numbers for the 5 degrees of freedom here.) "1
+constraint" does not follow: a cut spherical joint has 3. One constraint is what a coupler replaced by a fixed distance
+leaves, with 2 coordinates (and without the coupler's mass). Both variants are run. In DADS the ground is a body too: 28
+coordinates are those of four bodies; here the ground has none.
 """
 
 from __future__ import annotations
@@ -132,9 +132,10 @@ def report(out: Path) -> dict[str, Any]:
                       f"{apart(z, z_cartesian):.0e} of its range"),
                 claim("CPU time 5 to 6 times less than Cartesian coordinates", "depends on the integrator",
                       f"Adams {best['abm']:.1f}, Runge-Kutta {best['rk4']:.1f} (the better of C and jitted kernels)"),
-                claim("The spin of body 2 is a passive freedom and does not affect the motion", holds(changes[0] < 1e-6),
+                claim("The spin of body 2 is a passive degree of freedom and does not affect the motion",
+                      holds(changes[0] < 1e-6),
                       f"started at 100 rad/s, z'' changes by {changes[0]:.0e} of its range (what a spinning axle asks for "
-                      f"does no work on the one freedom left); but the ball joints feel it: {changes[1]:.0e}"),
+                      f"does no work on the one degree of freedom left); but it loads the ball joints: {changes[1]:.0e}"),
                 claim("Fig. 5 is not smooth because the steps are too long; shorter steps give the accurate curve",
                       holds(apart(z, coarse) > 100 * apart(z, z_cartesian)),
                       f"z'' is off by {apart(z, coarse):.0e} at a tolerance of 1e-2, {apart(z, z_cartesian):.0e} at 1e-10"),
@@ -153,7 +154,7 @@ def report(out: Path) -> dict[str, Any]:
         "tables": tables,
         "claims": claims,
         "notes": [
-            "With the coupler as a body one freedom is passive: its turn about the line through its two ball joints.",
+            "With the coupler as a body one degree of freedom is passive: its turn about the line through its ball joints.",
             '5 coordinates follow from the paper\'s Table 1 (a spherical joint counts 3); only "1 constraint" does not.',
             "A relative step of three rows is so short that the method around it counts: what is left to 5.5 with Adams is",
             "the end of the step (closing, evaluating), which Runge-Kutta has once in four evaluations, Adams once in two.",

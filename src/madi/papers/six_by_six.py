@@ -10,7 +10,7 @@ Not printed, and ours to choose:
   behind the rear axle, and the vehicle would tip over;
 - slip stiffness 60 kN (nine times a wheel's load), cornering stiffness 40 kN/rad, friction 0.8, low speed 0.5 m/s
   (forces/tire.py);
-- the bump: 1.6 m long and 0.1 m high, 8 m ahead on the left, 0.5 m later on the right; felt by a disc (nine places);
+- the bump: 1.6 m long and 0.1 m high, 8 m ahead on the left, 0.5 m later on the right; enveloped by a disc (nine places);
 - the start: at rest on springs and tires, then set in motion with rolling wheels.
 Accelerations are the chassis', in its own axes: y up (Figs. 9, 11a), about z (pitch: Figs. 10, 11b, 12). ADAMS' place is
 taken by a tight variable-step run, and by the same vehicle in Exudyn with the same tire law (bench/peers/vehicle.py).

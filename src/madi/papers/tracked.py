@@ -9,7 +9,7 @@ Assumptions, ours (representative of a medium tracked vehicle; the paper prints 
   below the horizontal; six wheels a side, 0.74 m apart, centred on the hull's centre of mass;
 - stations 1, 2 and 6 (front two and rear one) have a hydropneumatic unit, 3 to 5 a torsion bar; both carry the static load
   in the pose as drawn, with a wheel rate of 70 kN/m; dampers 15 kN s/m in the units (twice in rebound);
-- wheel and track pad on the ground: 900 kN/m and 4 kN s/m, felt as a disc at nine places;
+- wheel and track pad on the ground: 900 kN/m and 4 kN s/m, enveloped by a disc (nine places);
 - track as in forces/track.py: tension 15 kN, idler and sprocket 0.75 m before and behind the outer wheels and 0.35 m higher;
 - no force along the way: the vehicle coasts.
 """
@@ -169,7 +169,7 @@ def report(out: Path) -> dict[str, Any]:
         "notes": [
             "19 coordinates: seven of the hull (Euler parameters) and twelve angles. 91: seven of each of 13 bodies.",
             "The Cartesian solver: compiled kernels, one sparse elimination found once; at the end of a step one matrix for",
-            "position, velocity and acceleration, factored anew when convergence asks for it; the same integrator.",
+            "position, velocity and acceleration, refactorised when convergence asks for it; the same integrator.",
         ],
         "figures": [
             plot(out / "tracked.png", "Tracked vehicle over a bump at 11 m/s (P0, Fig. 3)", panels),

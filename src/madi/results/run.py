@@ -95,7 +95,8 @@ class Run:
         return view(self, path, **options)
 
     def table(self, *names: str) -> Any:
-        """Signals as a pandas DataFrame over time; default: coordinates, speeds, positions of bodies, energies, loads."""
+        """Signals as a pandas DataFrame over time; default: coordinates, velocities, positions of bodies, energies,
+        loads."""
         import pandas as pd
 
         chosen = list(names) or default_columns(self.data)

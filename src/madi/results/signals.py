@@ -22,6 +22,7 @@ PARTS = {
 STATES = (("q", "coordinate", ""), ("q", "coordinate", ".q"), ("v", "speed", ".v"), ("a", "speed", ".a"),
           ("cut_q", "cut", ""), ("cut_q", "cut", ".q"), ("cut_v", "cut", ".v"),
           ("driving_force", "driven", ".drive"))  # fmt: skip
+RENAMED = {"step_opening": "step_residual"}
 OF_FORCES = {
     "force": "force_value",
     "potential": "force_potential",
@@ -49,6 +50,8 @@ def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
     """Values and unit of a signal, or an error that lists what there is."""
     if not isinstance(name, str):
         raise InputError(f"signals have names, such as {str(data['coordinate'].values[0])!r}, not {type(name).__name__}s")
+    if name in RENAMED:
+        raise InputError(f"signal {name!r} is called {RENAMED[name]!r} now")
     if name in data and data[name].dims == ("time",):
         return data[name].values, data[name].attrs.get("units", "")
     element, _, part = name.rpartition(".")

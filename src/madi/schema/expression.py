@@ -266,7 +266,7 @@ class Expression:
         return run(self.program, {**self.values, self.variable: t}, self.tables, {"q": {}, "v": {}})
 
     def at(self, t: Any, state: Mapping[str, Any], more: Mapping[str, Any] | None = None) -> Any:
-        """The value at time t, coordinates and speeds by name; `more`: what an element measures."""
+        """The value at time t, coordinates and velocities by name; `more`: what an element measures."""
         return run(self.program, {**self.values, self.variable: t, **(more or {})}, self.tables, state)
 
 

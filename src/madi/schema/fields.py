@@ -471,7 +471,7 @@ class Function(Type):
         self.unit, self.count, self.more = unit, count, more
         self.dimension = None if unit == "any" else dimension_of(unit)
         of = ", ".join((*more, "t"))
-        one = f"an expression of {of}{'' if unit == 'any' else f', {unit}'}; q(NAME), v(NAME) are coordinates and speeds"
+        one = f"an expression of {of}{'' if unit == 'any' else f', {unit}'}; q(NAME), v(NAME) are coordinates and velocities"
         self.words = one if count == 1 else f"{count} numbers or expressions of t, {unit}; q(NAME), v(NAME) likewise"
 
     def read(self, node: Node, context: Context) -> Any:
@@ -516,7 +516,8 @@ class Function(Type):
 def fields(
     node: Node, known: Mapping[str, Type], context: Context, needed: Sequence[str] = (), others: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The entries of a mapping by their types; unknown and missing ones are told. `others`: read elsewhere, but known."""
+    """The entries of a mapping by their types; unknown and missing ones are reported. `others`: read elsewhere, but
+    known."""
     entries = node.entries(f"{', '.join(known)}" or "nothing")
     wrong: list[FileError] = []
     for name, part in entries.items():

@@ -126,7 +126,7 @@ BODIES: dict[str, Entries] = {
         "damping": (Damping(), "damping ratio of the modes"),
         "proportional": (Vector(("1/s", "s")), "[a, b] of damping a M + b K"),
         "stiffening": (Flag(), "bending shortens it: turning fast, or hanging, stiffens it"),
-        "rotary": (Flag(), "sections resist being tilted"),
+        "rotary": (Flag(), "sections resist being tilted; default: where that matters"),
         "G": (Number("Pa"), "shear modulus; default E / 2.6"),
         "points": (Named(Number("m")), "named points along it: body@NAME hangs things there"),
         "q0": (Vector("1", None), "modal coordinates at the start"),
@@ -148,7 +148,7 @@ BODIES: dict[str, Entries] = {
         "v0": (Vector("1/s", None), "and their rates"),
     },
 }  # fmt: skip
-_ENDS: Entries = {"parent": (BODY, "the body it hangs on"), "child": (BODY, "the body it carries"),
+_ENDS: Entries = {"parent": (BODY, "the body it is attached to"), "child": (BODY, "the body it carries"),
                   "at": (PLACE, "where it is in the drawing, global")}  # fmt: skip
 _AXIS: Entries = {"axis": (AXIS, "its axis in the drawing, global")}
 _CUT: Entries = {"cut": (Flag(), "true: it closes a loop; false: it must not be cut")}
@@ -203,7 +203,9 @@ _FREE: Entries = {"free_length": (Number("m"), "length without force; default: a
 _ON: Entries = {"body": (BODY, "the body it acts on")}
 _WHEEL: Entries = {**_ON, "at": (PLACE, "its centre in the drawing"), "axis": (AXIS, "what it spins about")}
 _GROUND: Entries = {"road": (WAY, "what it rolls on; default: level ground at z = 0"),
-                    "places": (Number(whole=True), "where the road is felt: 1 below the centre, 9 as a disc")}  # fmt: skip
+                    ""
+                    ""
+                    "places": (Number(whole=True), "where the road is sampled: 1 below, 9 as a disc")}  # fmt: skip
 BETWEEN_POINTS = (Text(("linear", "cubic")), "the points: straight lines, or monotone cubics")
 LAW = ("length", "rate")  # what a law sees beside time and state
 FORCES: dict[str, Entries] = {

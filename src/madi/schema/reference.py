@@ -83,7 +83,7 @@ def reference_page() -> str:
         "",
         "Operators `+ - * / ** < <= > >= == != and or not`; functions " + ", ".join(f"`{name}`" for name in FUNCTIONS) + ";",
         "constants " + ", ".join(f"`{name}`" for name in CONSTANTS) + '. Parts can be named: `"s = t / 2; s - sin(s)"`.',
-        "In drives and forces `t` is time; in forces `q(NAME)`, `v(NAME)` are coordinates and speeds.",
+        "In drives and forces `t` is time; in forces `q(NAME)`, `v(NAME)` are coordinates and velocities.",
         "",
         "Roads are lists of " + ", ".join(f"`{name}: {{{', '.join(entries)}}}`" for name, entries in ROADS.items()) + ".",
         "",

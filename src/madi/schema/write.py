@@ -128,8 +128,8 @@ def _element(element: Any, group: str, roads: dict[str, Road], names: Any, how: 
 def _value(of: Type, value: Any, where: str, name: str, roads: dict[str, Road], names: Any, how: _How) -> Any:
     try:
         if isinstance(of, Function) and callable(value):
-            coordinates, speeds = names or ((), ())
-            found = function_text(value, of.count, coordinates, speeds, where, of.more)
+            coordinates, velocities = names or ((), ())
+            found = function_text(value, of.count, coordinates, velocities, where, of.more)
             return found[0] if of.count == 1 else found
         if isinstance(value, Road):
             return next(known for known, road in roads.items() if road == value)

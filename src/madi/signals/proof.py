@@ -41,7 +41,7 @@ class _Math:
 def in_python(function: Callable[..., Any], of: Sequence[str] | None = None) -> Callable[..., Any]:
     """Mark a function of time and state that is never traced: a controller with memory, a call to another program.
 
-    `of`: names of the coordinates and speeds it depends on: implicit methods take its slopes by these only, else by all.
+    `of`: names of the coordinates and velocities it depends on: implicit methods take its slopes by these only, else by all.
 
     It is called at every evaluation (several in a step, again in rejected ones, and once more where results are recorded),
     and without the warning that functions get which turn out not to be traceable.

@@ -141,7 +141,7 @@ def function(op, x):
 
 @kernel
 def comparison(op, x, y):
-    """Conditions, 1 or 0, and what hangs on them."""
+    """Conditions, 1 or 0, and what depends on them."""
     if op == LT:
         return k.where(x < y, 1.0, 0.0)
     if op == LE:

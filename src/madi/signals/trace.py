@@ -106,8 +106,8 @@ def add_function(
 ) -> int:  # fmt: skip
     """Signals of a force: constants, a traced function, or a callback where the trace may not be the function (proof.py).
 
-    A callback is tried once, at the start, so that a mistake in it is told before any run. `names`: of q and v. `seen`: v0
-    and the measures of all force elements; `law`: where those of this one begin, if its function may use them (law.py).
+    A callback is tried once, at the start, so that a mistake in it is reported before any run. `names`: of q and v. `seen`:
+    v0 and the measures of all force elements; `law`: where those of this one begin, if its function may use them (law.py).
     """
     nv = len(v0)
     if law is not None and seen is not None:
@@ -128,7 +128,7 @@ def add_function(
             value = of_state(value, nv, law)
             value = in_python(value, depends) if python else value
         except InputError as error:
-            signals.findings.append(Finding(where, str(error), "Its arguments are told by their names"))
+            signals.findings.append(Finding(where, str(error), "Its arguments are reported by their names"))
             return first
     count = arguments(value)
     if count < 0:

@@ -4,6 +4,8 @@ An inertia is stored as `(m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz)`: mass, f
 about the *reference origin*. In this form composite inertias are sums (P1 eq. 16), and
 
     momentum = M^ Y = (m v + w x h,  h x v + I w)       (P1 eq. 11 times Y).
+
+docs/references.md: [P1], [Featherstone 2008].
 """
 
 from __future__ import annotations

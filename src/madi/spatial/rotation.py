@@ -6,6 +6,8 @@ in the child's axes,
     theta' = w + 1/2 theta~ w + c theta~ theta~ w,   c = 1/|theta|^2 - (1 + cos|theta|) / (2 |theta| sin|theta|),
 
 the inverse of the right Jacobian of the exponential map.
+
+docs/references.md: [Iserles et al. 2000].
 """
 
 from __future__ import annotations

@@ -17,6 +17,8 @@ P3's structure of C says which coefficients need not be derived, stored or evalu
     C_jk(i) = -C_ji(k) + dM_ik/dq_j,              mirrored (reflective) where M_ik does not depend on q_j,
 
 so each use is justified by a test of M on the model at hand, before anything of C is derived (`Reduced`).
+
+docs/references.md: [P3].
 """
 
 from __future__ import annotations

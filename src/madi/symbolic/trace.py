@@ -2,6 +2,8 @@
 
 Constants fold, zeros vanish, common terms are shared; what is left is the arithmetic of this model. The result is a
 CasADi function (t, q, v, x) -> out, from which come C code, exact derivatives and operation counts.
+
+docs/references.md: [P4], [Andersson et al. 2019], [Griewank, Walther 2008].
 """
 
 from __future__ import annotations

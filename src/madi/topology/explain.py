@@ -47,7 +47,7 @@ def explain(system: System) -> str:
         lines.append(f"constraint: {name!r}, {count} row(s)")
     if system.frozen.rows:
         free, rows = int((system.layout.arrays.drive == -1).sum()), system.n_constraints
-        lines.append(f"Grübler: {free} - {rows} = {free - rows} freedom(s); s.mobility() tells the true number")
+        lines.append(f"Grübler: {free} - {rows} = {free - rows} degree(s) of freedom; s.mobility() gives the true number")
     return "\n".join(lines)
 
 

@@ -77,7 +77,7 @@ class Frozen:
     signals: Signals
     riding: list[str]  # bodies that carry a reference frame with their own axes
     rows: list[Row]  # the scalar constraints
-    given_q: np.ndarray  # which coordinates and speeds the user gave a start
+    given_q: np.ndarray  # which coordinates and velocities the user gave a start
     given_v: np.ndarray
 
 
@@ -143,7 +143,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         speed_units += kind.rate_units
         if joint.station is not None:
             owner = drawn[body_name(joint.parent)]
-            if edge.reverse:  # from the point it hangs on to the body: here its modes are
+            if edge.reverse:  # from the point it is attached to to the body: here its modes are
                 names = [f"{owner.name}.{name}" for name in owner.flexible.field.names]
                 coordinates += names
                 speeds += names
@@ -212,7 +212,8 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
 
 
 def _roots_tied(model: Model, tree: SpanningTree) -> tuple[dict[str, str], list[set[str]]]:
-    """The body on the ground that each body hangs on; and which of those (or the ground) each loop or constraint ties."""
+    """The body on the ground that each body is attached to, by way of others; and which of those (or the ground) each loop
+    or constraint ties."""
     root: dict[str, str] = {"ground": "ground"}
     for edge in tree.edges:
         root[edge.body] = edge.body if edge.parent == "ground" else root[edge.parent]

@@ -4,6 +4,8 @@ Dijkstra from the ground gives every body its cheapest path; the joints on those
 Joints that had better not be cut (the user said so; a drive, a coupler or a spring acts on their coordinate) weigh nothing
 and of equally short ways are taken first, so that they are all in the tree unless they form a loop among themselves.
 A group of bodies that no joint ties to the ground gets a free joint to it, at the body drawn first.
+
+docs/references.md: [P0], [Dijkstra 1959], [Wittenburg 1977].
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Edge:
-    """A joint of the tree: `body` hangs on `parent`; `reverse` when the joint was drawn the other way."""
+    """A joint of the tree: `body` is attached to `parent`; `reverse` when the joint was drawn the other way."""
 
     body: str
     parent: str

@@ -5,7 +5,7 @@ handed to C by three pointers, and filled with symbols to trace a model. Bodies 
 parents before children, so that the subtree of body i is i..last[i]; body 0 is the ground. *Columns* are the degrees of
 freedom: column c is one column B_c of the motion subspace of the joint of body column_body[c]. A column of a flexible body
 (a mode) moves every point of it in a way of its own, so B has more rows, *blades*: blade c of a column is what its own body
-sees of it, further blades are what hangs on each point sees (joints/modal.py). *Pairs* are two frames,
+sees of it, further blades are what is attached to each point sees (joints/modal.py). *Pairs* are two frames,
 one on each of two bodies, that constraints compare; *rows* are scalar constraints; *unknowns* are those of the loop
 equations (free columns and multipliers) in the order of elimination (topology/pattern.py).
 """
@@ -33,7 +33,7 @@ HEADER = {
     "nn": "free columns, where there are loops", "nb": "blades: columns as seen by what they move",
     "ng": "numbers of modes: inertia integrals, shapes at points", "nz": "entries of modal mass blocks",
     "na": "force elements whose law sees their line",
-    "nh": "flexible bodies", "nw": "modes times functions of their shortening", "ny": "modes and those functions",
+    "nh": "flexible bodies", "nw": "modes times functions of their foreshortening", "ny": "modes and those functions",
 }  # fmt: skip
 
 # What kernels call `model`: (name, size, inner shape). Read, never written.
@@ -54,7 +54,7 @@ INTS: list[tuple[Any, ...]] = [
     ("mode_at", "n"),  # first number of their shapes at the joint (joints/modal.py)
     ("inertia_at", "n"),  # first of its inertia integrals (dynamics/modal.py)
     ("block_at", "n"),  # first entry of its modal mass block
-    ("bows", "n"),  # how many functions its shortening is made of
+    ("bows", "n"),  # how many functions its foreshortening is made of
     ("bow_at", "n"),
     ("eta_at", "n"),
     ("turn", "n"),  # modes turn the joint: -1 not, 0..2 about that axis only, 3 anyhow
@@ -149,7 +149,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("h", "nv", 6),  # of a mode: momentum of its own body per unit of its rate
     ("xi", "nv"),  # of a mode: its coordinate and its rate
     ("xi_rate", "nv"),
-    ("eta", "ny"),  # of flexible bodies: modes, then functions of shortening; their rates
+    ("eta", "ny"),  # of flexible bodies: modes, then functions of foreshortening; their rates
     ("eta_rate", "ny"),
     ("slides", "ny", 6),  # S_a and N_a in the body's axes, of modes with what they shorten
     ("turns", "ny", 6),  # dJ/deta_a, likewise
@@ -157,7 +157,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("bent", "nh", 9),  # of a flexible body: S and J in its axes
     ("block", "nz"),  # modal mass blocks
     ("own_mass", "nz"),  # of the body alone
-    ("bow", "nw"),  # G_rc: how shortening function r grows with mode c
+    ("bow", "nw"),  # G_rc: how foreforeshortening function r grows with mode c
     ("M", "nv*nv"),  # by rows
     ("frame_R", "nf", 3, 3),  # reference frames in the ground: axes, origins
     ("frame_r", "nf", 3),

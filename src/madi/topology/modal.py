@@ -35,7 +35,7 @@ class Modal:
         self.ints["turn"][:] = -1
         self.shape: list[float] = []
         self.points: dict[int, list[int]] = {}  # of every flexible body: the bodies that are points of it
-        self.hung: dict[str, np.ndarray] = {}  # X where each hangs: shortening is counted from there
+        self.hung: dict[str, np.ndarray] = {}  # X where each is attached: foreshortening is counted from there
         self.entries = 0
         self.bows = 0
         self.rows = 0

@@ -1,8 +1,8 @@
 """Numbers of a model that stay adjustable: masses, stiffnesses, hard points, by name.
 
 A name is `element.field`, and for one number of several `element.field.x` (y, z, or a count from 0): "chassis.mass",
-"spring.stiffness", "pivot.at.x", "gravity.z". Moving a hard point moves all that hangs on it, as if the model had been drawn
-so: the numbers kernels read (topology/layout.py) are taken from the model drawn anew. They are affine in a parameter,
+"spring.stiffness", "pivot.at.x", "gravity.z". Moving a hard point moves all that is attached to it, as if the model had been
+drawn so: the numbers kernels read (topology/layout.py) are taken from the model drawn anew. They are affine in a parameter,
 reals = reals0 + slope (p - p0), or it is refused; so the same few products adjust data and generated code.
 """
 

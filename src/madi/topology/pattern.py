@@ -3,10 +3,12 @@
     [[M, Phi_q^T], [Phi_q, -eps]] (qdd, lam) = (P, gamma)
 
 M has the sparsity of the tree (a column meets its ancestors only), Phi_q that of the loops (a row meets the columns that
-move one body of its pair and not the other). Columns are eliminated first, from the tips inwards, which fills nothing in
-between them; what is left are the rows' own couplings, -(Phi_q M^-1 Phi_q^T + eps), negative definite, and eliminated by
-least degree. No pivoting is needed in this order, so all places are known beforehand: the factorisation is a list of
+move one body of its pair and not the other). Columns are eliminated first, from the leaves to the root, which fills nothing
+in between them; what is left are the rows' own couplings, -(Phi_q M^-1 Phi_q^T + eps), negative definite, and eliminated by
+minimum degree. No pivoting is needed in this order, so all places are known beforehand: the factorisation is a list of
 products (loops/kkt.py), its length proportional to the number of loops where loops are local.
+
+docs/references.md: [George, Liu 1989].
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
     free_blade, column_of, drive = fields["free_blade"], fields["blade_column"], fields["drive"]
     free = [c for c in range(len(drive)) if drive[c] == -1] if len(active) else []
     entries = [_row_entries(r, fields) for r in range(len(active))]
-    # the graph, by unknowns: free columns from the tips inwards, then the active rows
+    # the graph, by unknowns: free columns from the leaves to the root, then the active rows
     place = {c: k for k, c in enumerate(reversed(free))}
     listed = [r for r in range(len(active)) if active[r] and entries[r]]
     neighbours: list[set[int]] = [set() for _ in range(len(free) + len(listed))]
@@ -113,7 +115,7 @@ def _row_entries(r: int, fields: dict[str, Any]) -> list[tuple[int, int, int, in
 
 
 def _eliminate(neighbours: list[set[int]], fixed: int) -> tuple[list[int], list[set[int]]]:
-    """Symbolic elimination: the first `fixed` nodes in their order, the others by least degree (ties: first drawn)."""
+    """Symbolic elimination: the first `fixed` nodes in their order, the others by minimum degree (ties: first drawn)."""
     n = len(neighbours)
     below: list[set[int]] = [set() for _ in range(n)]
     done = [False] * n

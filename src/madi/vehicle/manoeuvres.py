@@ -81,7 +81,7 @@ def _rack(car: Car, name: str | None) -> Rack:
 
 
 def steer(car: Car, function: Callable[[Any], Any], rack: str | None, until: float) -> None:
-    """Drive the rack; where it would leave its travel is told."""
+    """Drive the rack; where it would leave its travel is reported."""
     chosen = _rack(car, rack)
     if not callable(function):
         raise InputError(f"steer: give a function of time, such as vehicle.sine(0.01, 4, 8), not {function!r}")

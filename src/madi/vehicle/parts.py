@@ -32,7 +32,7 @@ class Corner:
     axis: Any = (0.0, 1.0, 0.0)
     radius: float = 0.0
     steered: bool = False  # something holds its steer: a rack's rod, a toe link
-    arm: str = ""  # what an anti-roll bar's link is hung on
+    arm: str = ""  # what an anti-roll bar's link is attached to
 
 
 @dataclass

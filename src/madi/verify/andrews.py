@@ -1,4 +1,5 @@
-"""Andrews' squeezing mechanism: seven bodies, ten revolutes, one freedom, fast (IVP Test Set "andrews"; IFToMM A03).
+"""Andrews' squeezing mechanism: seven bodies, ten revolutes, one degree of freedom, fast (IVP Test Set "andrews"; IFToMM
+A03).
 
 Data: Test Set for IVP Solvers, problem "andrews"; Hairer & Wanner, Solving ODEs II, VII.7; Schiehlen (ed.), Multibody
 Systems Handbook, 1990. Drawn in the consistent initial position of the test set, so that all joint coordinates start at 0.

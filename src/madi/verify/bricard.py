@@ -1,4 +1,4 @@
-"""Bricard's mechanism (IFToMM A04): five rods, six revolutes, Grübler counts 0, yet it moves with one freedom.
+"""Bricard's mechanism (IFToMM A04): five rods, six revolutes, Grübler counts 0, yet it moves with one degree of freedom.
 
 Rods 1 m x 0.1 x 0.1 m of 1 kg, starting at rest under gravity along -y. The reference positions of P3 were computed along
 two independent routes (exact closure and quadrature; integration to 1e-13) that agree to 12 digits.

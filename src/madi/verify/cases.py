@@ -87,7 +87,7 @@ def case_bricard() -> list[dict[str, Any]]:
     run = simulate(model, 10.0, method="dopri", rtol=1e-10, times=times)
     error = _largest(bricard.corner(run.data)[1:] - np.array(list(bricard.REFERENCE.values())))
     freedoms = model.build().mobility()
-    unnamed = abs(1 - len(freedoms.redundant)) + abs(1 - freedoms.freedoms)
+    unnamed = abs(1 - len(freedoms.redundant)) + abs(1 - freedoms.degrees_of_freedom)
     return [
         _row("A04: P3, m", "two routes", error, 1e-6, run),
         _row("A04: redundancy, missed", "1 of 5", float(unnamed), 0.0, run),

@@ -43,13 +43,13 @@ def elastic_rod(m: Model) -> Body:
     """The rod as a beam."""
     return m.beam(
         "rod", (CRANK, 0, 0), (CRANK + ROD, 0, 0), rectangle(WIDTH, WIDTH), E, RHO, shapes(), y_axis=(0, 1, 0),
-        stiffening=False, q0=START, v0=RATES,
+        stiffening=False, rotary=False, q0=START, v0=RATES,
     )  # fmt: skip
 
 
 def published_rod(m: Model) -> Body:
     """The same as arrays, with the axial modal masses of the test set."""
-    beam = Beam("rod", ROD, rectangle(WIDTH, WIDTH), E, RHO, modes=shapes(), stiffening=False)
+    beam = Beam("rod", ROD, rectangle(WIDTH, WIDTH), E, RHO, modes=shapes(), stiffening=False, rotary=False)
     field, ends = beam.field, [beam.station(np.array([x, 0.0, 0.0])) for x in (0.0, ROD)]
     nodes = np.vstack([field.points, *(end.position for end in ends)])
     modes = np.concatenate([

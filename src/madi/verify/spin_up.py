@@ -42,7 +42,8 @@ def model(stiffening: bool = True, modes: int = 3) -> Model:
     m = Model("spin-up", gravity=(0, 0, 0))
     beam = m.beam(
         "beam", (0, 0, 0), (LENGTH, 0, 0), Section(4e-4, 2e-7, 2e-7, 1e-7), 7e10, 3000.0,
-        {"y": clamped_free(LENGTH, modes)}, y_axis=(0, 1, 0), stiffening=stiffening, points={"tip": LENGTH},
+        {"y": clamped_free(LENGTH, modes)}, y_axis=(0, 1, 0), stiffening=stiffening,
+        rotary=False, points={"tip": LENGTH},
     )  # fmt: skip
     m.revolute("hub", m.ground, beam, at=(0, 0, 0), axis=(0, 0, 1))
     m.drive("hub", angle)

@@ -1,6 +1,6 @@
 """What there is to see of a model: shapes of bodies, joints, springs, roads, arrows. All in body frames, as drawn.
 
-Bodies without looks of their own get some from what hangs on them: rods between their joints, wheels where a tire is, the
+Bodies without looks of their own get some from what depends on them: rods between their joints, wheels where a tire is, the
 box that has their inertia where neither tells.
 """
 
@@ -134,7 +134,7 @@ class Scene:
     # ---- joints, springs, roads -----------------------------------------------------------------------------------------
 
     def joints(self, cuts: list[str]) -> list[dict[str, Any]]:
-        """Joints to be marked, on the body they hang on."""
+        """Joints to be marked, on the body they are attached to."""
         found = []
         for joint in self.model.joints:
             if joint.at is None or joint.kind == "free":
