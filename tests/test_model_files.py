@@ -194,7 +194,7 @@ def every_element():
     for law in ("smooth", "fiala", "brush"):
         m.tire(f"tire {law}", spun, at=(0, 2, 1), axis=(0, 1, 0), radius=0.9, stiffness=1e4, cornering_stiffness=1e4,
                law=law, road=way)  # fmt: skip
-    m.track("track", base, spun, at=line, radii=(0.3, 0.2), tension=100, stiffness=1e3, support=10, road=madi.flat(0.2))
+    m.track("track", base, m.ground, at=line, radii=(0.3, 0.2), tension=100, stiffness=1e3, support=10, road=madi.flat(0.2))
     m.force("push", spun, (lambda t: (madi.sin(t), 2.0, madi.where(t < 1, t * t, 1.0))))
     m.force("still", spun, (1, 2, 3), at=(0, 2, 1))
     m.torque("twist", spun, lambda t, q, v: (-0.1 * v[0], 0.0, q[2] * q[2]))

@@ -37,7 +37,7 @@ def test_the_two_sides_have_a_phase():
 
 def test_a_disc_envelops_an_edge_before_it_is_there():
     """A wheel before a step or on a bump: a disc is as far from the road as from its nearest point (of the road as the
-    footprint blunts it), a point follower does not see it yet."""
+    footprint blunts it); so it is where one place is asked for: as a slope the edge would be a wall."""
     radius, z, u = 0.5, 0.5, np.linspace(-1.0, 1.0, 8001)
     for road in (madi.flat().polyline([(0.0, 0.0), (1e-6, 0.1)]), madi.flat().half_ellipse(0.3, 0.3, 0.1)):
         numbers = np.array(road.pack())
@@ -46,7 +46,7 @@ def test_a_disc_envelops_an_edge_before_it_is_there():
             nearest = np.sqrt(np.min((u - x) ** 2 + (z - heights) ** 2))
             for places, enough in ((9, 0.03), (17, 0.01), (41, 0.0025)):
                 assert distance(numbers, 0, x, 0.0, z, radius, places)[0] == pytest.approx(nearest, abs=enough)
-        assert distance(numbers, 0, -0.2, 0.0, z, radius, 1)[0] == pytest.approx(z)
+        assert distance(numbers, 0, -0.2, 0.0, z, radius, 1) == distance(numbers, 0, -0.2, 0.0, z, radius, 9)
 
 
 @pytest.mark.parametrize("places", [1, 9, 17, 33])
@@ -95,3 +95,39 @@ def test_bad_roads_are_told():
         madi.flat().half_round(1.0, -0.2)
     with pytest.raises(madi.InputError, match="along one line"):
         madi.flat(forward=(0, 0, 1))
+
+
+@pytest.mark.parametrize("places", [1, 9, 17])
+def test_a_wheel_rolls_off_a_kerb_and_over_one(places):
+    """Off a kerb it flies and lands: no push backwards. Over a small one it loses little of its way."""
+    for drop in (0.05, -0.02):
+        m = madi.Model("kerb")
+        m.body("a", 400.0, inertia=(0.4, 0.7, 0.4), position=(0, 0, max(drop, 0.0) + 0.28))
+        m.free("A", m.ground, "a", v0=(5, 0, 0, 0, 0, 0))
+        road = madi.flat().polyline([(1, max(drop, 0.0)), (1.001, max(-drop, 0.0))])
+        m.wheel("w", "a", (0, 0, max(drop, 0.0) + 0.28), radius=0.3, stiffness=2e5, damping=3e3, road=road, places=places)
+        run = madi.simulate(m, 1.0, times=np.linspace(0, 1, 201), max_step=2e-3)
+        assert np.min(run["a.vx"]) > (4.99 if drop > 0 else 4.5)
+        assert np.max(run["w"]) < 6e4
+        assert run["a.z"][-1] > 0.2
+
+
+@pytest.mark.parametrize("places", [1, 9, 33])
+def test_below_the_road_a_wheel_is_pushed_up(places):
+    m = madi.Model("deep")
+    m.body("a", 20.0, inertia=(1, 1, 1), position=(2.0, 0, -0.1))
+    m.prismatic("up", m.ground, "a", at=(2.0, 0, -0.1), axis=(0, 0, 1))
+    road = madi.flat().half_ellipse(2.0, 0.5, 0.1)
+    m.wheel("w", "a", (2.0, 0, -0.1), radius=0.3, stiffness=1e4, damping=800.0, road=road, places=places)
+    run = madi.simulate(m, 4.0, times=[0.0, 4.0])
+    assert run["a.z"][-1] == pytest.approx(0.1 + 0.3 - 20 * 9.81 / 1e4, abs=0.02)
+
+
+def test_a_long_hill_is_smooth_and_ends():
+    hill = np.array(madi.flat().half_ellipse(0.0, 1000.0, 50.0).pack())
+    assert smoothed(hill, 0, 1e5, 0.0, 0.03) == (0.0, 0.0, 0.0)
+    for x in (100.0, 300.0):
+        exact = 50 * np.sqrt(1 - (x / 1000) ** 2)
+        assert smoothed(hill, 0, x, 0.0, 0.03)[0] == pytest.approx(exact, abs=2e-5)
+        heights = [smoothed(hill, 0, x + d, 0.0, 0.03)[0] for d in (0.0, 1e-9)]
+        assert abs(heights[1] - heights[0]) < 1e-7

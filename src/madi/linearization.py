@@ -96,7 +96,11 @@ class Linear:
     def shape(self, k: int) -> dict[str, complex]:
         """Displacements along all generalised velocities in mode k, the largest one 1."""
         n = self.N.shape[1]
-        theta = self.N @ self._mode(k)["vector"][:n]
+        vector = self._mode(k)["vector"]
+        theta = self.N @ vector[:n]
+        for name in self.system.states:
+            if name in self.states:
+                theta[self.system.speeds.index(name)] = vector[self.states.index(name)]
         largest = theta[np.argmax(np.abs(theta))] if np.any(np.abs(theta) > 0) else 1.0
         return {name: complex(x / largest) for name, x in zip(self.system.speeds, theta, strict=True)}
 

@@ -157,8 +157,7 @@ def profile(p, s, x, y):
 @kernel
 def smoothed(p, s, x, y, foot):
     """(height, slope, curvature h'') of the road averaged over a tent-shaped footprint from x - foot to x + foot: continuous
-    whatever the road. Of a feature h with h = H'', averaged: (H(x + foot) - 2 H(x) + H(x - foot)) / foot^2; sines, smooth
-    by themselves, are taken as they are."""
+    whatever the road. Of a feature h with h = H'', averaged: (H(x + foot) - 2 H(x) + H(x - foot)) / foot^2."""
     h, slope, curve = p[s + 6], 0.0, 0.0
     for k in range(int(p[s + 7])):
         f = s + HEAD + WIDTH * k
@@ -167,27 +166,55 @@ def smoothed(p, s, x, y, foot):
             at = where(y >= 0.0, x, x - p[f + 2])
         if kind == ROUND:
             u, w = (at - a) / b, foot / b
+            w = where(w > 1e-3, w, 1e-3)  # a longer footprint on a hill: differences keep their digits
+            near = fabs(u) < 1.0 + w
             r0, r1, r2 = half_circle(u - w)
             s0, s1, s2 = half_circle(u)
             t0, t1, t2 = half_circle(u + w)
-            size = p[f + 5] / (w * w)
+            size = where(near, p[f + 5] / (w * w), 0.0)
             h, slope = h + size * (r0 - 2.0 * s0 + t0), slope + size / b * (r1 - 2.0 * s1 + t1)
             curve = curve + size / (b * b) * (r2 - 2.0 * s2 + t2)
         elif kind == SINE:
+            # 1 - cos, from a to b: of the 1 a smoothed step, of the cos differences of (1 - cos) / turn^2, which stays small
             turn = 6.283185307179586 / p[f + 6]
-            inside = where(at > a, where(at < b, 0.5 * p[f + 5], 0.0), 0.0)
-            c, d = cos(turn * (at - a)), sin(turn * (at - a))
-            h, slope, curve = h + inside * (1.0 - c), slope + inside * turn * d, curve + inside * turn * turn * c
+            for end in range(2):
+                d = at - a if end == 0 else at - b
+                part = 0.5 * p[f + 5] if end == 0 else -0.5 * p[f + 5]
+                before, after = tent(d, foot)
+                s0, s1, s2 = wave(d - foot, turn)
+                c0, c1, c2 = wave(d, turn)
+                t0, t1, t2 = wave(d + foot, turn)
+                size = part / (foot * foot)
+                step = where(d >= 0.0, part, 0.0) + 0.5 * size * (before * before - after * after)
+                h = h + step - size * (s0 - 2.0 * c0 + t0)
+                slope = slope + size * (before + after) - size * (s1 - 2.0 * c1 + t1)
+                curve = curve + size * (s2 - 2.0 * c2 + t2)
         else:
             d = at - a
-            before = where(d + foot > 0.0, where(d < 0.0, d + foot, 0.0), 0.0)
-            after = where(d < foot, where(d >= 0.0, foot - d, 0.0), 0.0)
+            before, after = tent(d, foot)
             beyond = where(d >= 0.0, b, 0.0)
             cube = b / (6.0 * foot * foot) * (before * before * before + after * after * after)
             square = b / (2.0 * foot * foot) * (before * before - after * after)
             h, slope = h + beyond * d + cube, slope + beyond + square
             curve = curve + b / (foot * foot) * (before + after)
     return h, slope, curve
+
+
+@kernel
+def tent(d, foot):
+    """How far d is inside (-foot, 0) and [0, foot), from the outer ends; 0 outside."""
+    return (
+        where(d + foot > 0.0, where(d < 0.0, d + foot, 0.0), 0.0),
+        where(d < foot, where(d >= 0.0, foot - d, 0.0), 0.0),
+    )
+
+
+@kernel
+def wave(d, turn):
+    """cos(turn d) for d > 0, else 0, integrated twice and once; and 1 - cos not at all."""
+    s, c = sin(turn * d), cos(turn * d)
+    on = d > 0.0
+    return where(on, (1.0 - c) / (turn * turn), 0.0), where(on, s / turn, 0.0), where(on, 1.0 - c, 0.0)
 
 
 @kernel

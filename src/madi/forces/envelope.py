@@ -8,15 +8,18 @@ then have a continuous slope and curvature.
 
 One place. The tangent of the profile below the centre stands for the road: D = (z - h) / sqrt(1 + h'^2). Exact on slopes;
 its gradient is normal to a slope h' (1 + (z - h) h'' / (1 + h'^2)), to first order that at the true foot of the
-perpendicular. Good where the road's radius of curvature is larger than the wheel's.
+perpendicular. Good where the road's radius of curvature is larger than the wheel's; so only waves are met so: before an edge
+its slope would count as one under the whole wheel, and roads with kinks or half ellipses are always enveloped.
 
-Several places: the disc envelops the road. With points P_k = (x + s_k, h_k) of the profile at a spacing within the disc,
-their distances D_k from the centre and lengths of arc a_k, proportional to sqrt(1 + h_k'^2), take the soft minimum
+Several places, nine at least: the disc envelops the road. With points P_k = (x + s_k, h_k) of the profile at a spacing
+within the disc, their distances D_k from the centre and lengths of arc a_k, proportional to sqrt(1 + h_k'^2), take the soft
+minimum
 
     exp(-b E) = sum a_k exp(-b D_k).
 
 Around the nearest point D_k grows like t^2 / (2 D) with the arc t, so the sum is a Gaussian of width sqrt(r / b), which is
-made 3/4 of the spacing: then it does not depend on where the points lie (to 3e-5 / b). For level ground at the distance a
+made 3/4 of the spacing: then it does not depend on where the points lie (to 3e-5 / b, on a road that is straight there; on a
+crest of curvature c it is too large by ln(1 + c D) / (2 b), and steps are blunted). For level ground at the distance a
 the same sum is a function F(a), with F' = 1 - 1/(2 b a) + ...; D is the distance at which level ground would give the same,
 by one step of Newton from the distance a of the tangent:  D = a + (E - F(a)) / F'(a).  So it is exact on level ground,
 and on slopes to 1e-4 r. Where two parts of the road are near (a wheel that meets a step while it still stands on the ground)
@@ -31,12 +34,14 @@ docs/references.md: [Pacejka 2012], [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
-from madi.kernel import exp, kernel, log, sqrt, where
-from madi.road import smoothed
+from madi.kernel import exp, fabs, kernel, log, sqrt, where
+from madi.road import HEAD, SINE, smoothed
+from madi.road import WIDTH as FEATURE
 
 REACH = 0.95  # of the radius: how far ahead and behind the road is sampled
 WIDTH = 0.75  # of the spacing: standard deviation of the weights around the nearest point
 FOOT = 0.1  # of the radius: half length of the footprint
+FEWEST = 9  # places of a disc
 LEAST = 0.3  # of the radius: a tangent nearer than that says nothing
 
 
@@ -52,8 +57,13 @@ def tangent_distance(p, s, x, y, z, foot):
 def distance(p, s, x, y, z, radius, places):
     """(D, dD/dx, dD/dz, slope, d slope/dx, d slope/dz) of a wheel's centre: x along the road packed at p[s:], y to the left,
     z up. The slope is the mean of the profile's, weighed as the distances are."""
-    if places == 1 or int(p[s + 7]) == 0:
+    edges = 0
+    for k in range(int(p[s + 7])):
+        if int(p[s + HEAD + FEATURE * k]) != SINE:
+            edges += 1
+    if edges == 0 and places == 1:
         return tangent_distance(p, s, x, y, z, FOOT * radius)
+    places = max(places, FEWEST)
     step = 2.0 * REACH * radius / (places - 1.0)
     b = radius / (WIDTH * WIDTH * step * step)
     # the tangent's distance, for what differs little from a plane
@@ -68,8 +78,9 @@ def distance(p, s, x, y, z, radius, places):
         offset = k * step - REACH * radius
         h, m, c = smoothed(p, s, x + offset, y, FOOT * radius)
         up = z - h
-        d = sqrt(offset * offset + up * up + 1e-30)
+        far = sqrt(offset * offset + up * up + 1e-30)
         arc = sqrt(1.0 + m * m)
+        d = where(up > 0.0, far, 2.0 * fabs(offset) - far)  # above the centre: ever less, with a continuous slope
         if k == 0:
             least, before = d, 0.0
         else:
@@ -77,7 +88,8 @@ def distance(p, s, x, y, z, radius, places):
             before = exp(-b * (low - least))
         weight = arc * exp(-b * (d - least))
         total = total * before + weight
-        d_x, d_z = -up * m / d - m * c / (b * arc * arc), up / d
+        d_z = fabs(up) / far
+        d_x = -d_z * m - m * c / (b * arc * arc)
         by_x, by_z = by_x * before + weight * d_x, by_z * before + weight * d_z
         slope, bend = slope * before + weight * m, bend * before + weight * c
         slope_x, slope_z = slope_x * before + weight * m * d_x, slope_z * before + weight * m * d_z

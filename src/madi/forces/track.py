@@ -2,7 +2,7 @@
 
 Assumptions. The track is a massless belt that runs along the road's forward axis, under the two wheels (or over them: the
 return run). Between them it is straight along the common tangent of both circles, and it does not slip on the bodies it is
-given: they are the wheels, or the arms that carry them as long as the wheels on both sides have equal tension. So a wheel
+given: those that carry the wheels (a wheel that spins would wind it up). So a wheel
 that is lifted over its neighbours is pulled down by both spans, and one in a hole is carried: the track bridges. Where the
 road between the wheels comes above the belt, it is pushed up at a few places along it, with stiffness and damping per place,
 and hands the force on to the two wheels: obstacles reach a wheel before the wheel reaches them. Pads, pin friction, slip on
@@ -16,9 +16,10 @@ c = l t - w m,  l = sqrt(c^2 - w^2).  With o = 1 where m is on the right of t (a
 
 p the belt's inclination. A body that turns by a about the left axis carries its tangent point back by o r a, so the belt is
 stretched by  e = sqrt(l^2 + y^2) - l0 - o w p - o r_b a_b + o r_a a_a  (y the distance aside), and its tension
-T = T0 + k e, never negative, acts along the tangent line as the gradient of e has it: action and reaction have one line.
-A place at q on the belt is (1 - q) C_a + q C_b + r_q m, r_q = (1 - q) r_a + q r_b; the force F on it divides by the lever
-rule, and r_q (F . t) / l m as a couple. Potential: of the tension and of the support; dissipated: the damper of the support.
+T = T0 + k e, never negative, acts along the tangent line as the gradient of e has it: in the plane, action and reaction have
+one line. A place at q on the belt is (1 - q) C_a + q C_b + r_q m, r_q = (1 - q) r_a + q r_b; the force F on it divides by
+the lever rule, and r_q (F . t) / l m as a couple. Potential: of the tension and of the support; dissipated: the damper of
+the support.
 """
 
 from __future__ import annotations

@@ -293,12 +293,14 @@ def loop(function, context, close, close_context, remarks, model, times, Q, V, s
         count[EVALUATIONS] += 1
         h = option[FIRST_STEP]
         if h <= 0.0 and not fixed:
+            # twice nv numbers each: with first-order states more than the n of p and weight
+            x, dx, d0 = view1(rest, 0, 2 * nv), view1(rest, 2 * nv, 2 * nv), view1(rest, 4 * nv, 2 * nv)
+            scale, scratch = view1(rest, 6 * nv, 2 * nv), view1(rest, 8 * nv, n)
             for k in range(nv):
-                p[k], p[nv + k] = y[nq + k], phi[nq + k]
-            scales(model, y, view1(y, nq, nv), weight)
-            x, dx, scratch = view1(rest, 0, 2 * nv), view1(rest, 2 * nv, 2 * nv), view1(rest, 4 * nv, n)
+                d0[k], d0[nv + k] = y[nq + k], phi[nq + k]
+            scales(model, y, view1(y, nq, nv), scale)
             span = state[END] - state[TIME]
-            h = first_step(calls, model, state[TIME], span, y, view1(y, nq, nv), p, weight, x, dx, scratch, 1.0, rtol, atol)
+            h = first_step(calls, model, state[TIME], span, y, view1(y, nq, nv), d0, scale, x, dx, scratch, 1.0, rtol, atol)
             count[EVALUATIONS] += 1
         state[STEP] = min(h, option[MAX_STEP])
         count[ORDER] = max(1, int(option[WANTED_ORDER]) - 1) if fixed else 1

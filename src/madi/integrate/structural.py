@@ -127,7 +127,8 @@ def correct(model, plan, option, h, F, out, A, v1, A1, x, y):
         x[c] = x[c] + c_q * d
         v1[c] = v1[c] + c_v * d
         x[nv + c] = x[nv + c] + c_a * d
-        size = max(size, abs(v1[c]), h * abs(A1[c]))
+        if c < model.v_at[0]:  # first-order states are of any size
+            size = max(size, abs(v1[c]), h * abs(A1[c]))
         jump, most = max(jump, abs(A1[c] - A[c])), max(most, abs(A1[c]), abs(A[c]))
         if change == change and not abs(d) <= change:  # a NaN is taken over, and stays
             change = abs(d)
@@ -148,7 +149,8 @@ def closed(model, out, v1):
         gap = max(gap, abs(out[model.nv + r]))
         rate = max(rate, abs(out[model.nv + model.nr + r]))
     for c in range(model.nv):
-        fast = max(fast, abs(v1[c]))
+        if c < model.v_at[0]:
+            fast = max(fast, abs(v1[c]))
     return gap <= SHUT and rate <= SHUT * (10.0 + fast)
 
 

@@ -349,12 +349,45 @@ def _forces(model: Model) -> Iterator[Finding]:
             yield from _coordinate(model, where, joint_name(force.a))
         elif any(joint.name == force.name for joint in model.joints):
             yield Finding(where, "a joint has its name, and so its velocity in v", "Give the state a name of its own")
+        elif any(mark in force.name for mark in ".|@"):
+            yield Finding(
+                where, "a state's name is an entry of v and a signal", "Use letters, digits and _, no '.', '|', '@'"
+            )
+        if force.kind == "track":
+            yield from _span(model, force, where)
         yield from _force_numbers(force, where)
         count = KINDS_OF_VALUE.get(force.kind)
         if count is not None and not callable(force.value):
             given = numbers(np.atleast_1d(np.asarray(force.value, dtype=object)), count)
             if given is None:
                 yield Finding(where, f"value {force.value!r} is not {count} finite number(s)", "Give numbers or a function")
+
+
+def _span(model: Model, force: Any, where: str) -> Iterator[Finding]:
+    """A track's span: a tangent must exist, and its bodies must not turn without end."""
+    ends, radii, road = [numbers(at, 3) for at in force.at], numbers(force.parameters["radii"]), force.parameters["road"]
+    a, b = ends if len(ends) == 2 else (None, None)
+    if a is None or b is None or radii is None or radii.shape != (2,) or not isinstance(road, Road):
+        return
+    forward, up = road.axes()
+    between = b - a
+    if np.hypot(between @ forward, between @ up) <= abs(radii[1] - radii[0]) + 1e-9:
+        yield Finding(where, "its wheels have no common tangent", "Put their centres farther apart along the road")
+    if not isinstance(force.parameters["over"], bool):
+        yield Finding(where, f"over={force.parameters['over']!r}", "Write True (the return run) or False")
+    left = np.cross(up, forward)
+    for body, centre in ((force.a, a), (force.b, b)):
+        for joint in model.joints:
+            if joint.kind != "revolute" or body_name(joint.child) != body_name(body) or numbers(joint.at, 3) is None:
+                continue
+            axis = numbers(joint.axes[0], 3) if joint.axes else None
+            arm = centre - np.asarray(joint.at, dtype=float)
+            if axis is None or not np.any(axis):
+                continue
+            axis = axis / np.linalg.norm(axis)
+            if abs(axis @ left) > 0.99 and np.linalg.norm(arm - (arm @ axis) * axis) < 1e-6:
+                yield Finding(where, f"{body_name(body)!r} spins about the wheel's axis: the belt would wind up on it",
+                              f"Name the body that carries it, {body_name(joint.parent)!r}")  # fmt: skip
 
 
 TWO_POINTS = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic", "track", "two_point_force")

@@ -351,7 +351,7 @@ class Model:
         if side not in (None, "left", "right"):
             raise InputError(f"tire {name!r}: side={side!r}: write 'left' or 'right'")
         kind = "tire_magic"
-        if relaxation not in (True, False):
+        if not isinstance(relaxation, bool):
             raise InputError(f"tire {name!r}: relaxation={relaxation!r}: write True or False")
         if relaxation:
             from madi.forces.magic_formula import refuse_without_relaxation
@@ -371,7 +371,7 @@ class Model:
               stiffness: float = 0.0, length: float | None = None, support: float = 0.0, support_damping: float = 0.0,
               road: Road | None = None, places: int = 3, over: bool = False) -> Force:  # fmt: skip
         """A span of track under two wheels (centres `at`, `radii`; `over`: over them, the return run): tension along their
-        common tangent, and support where the road comes above it. `a`, `b`: the wheels, or the arms that carry them."""
+        common tangent, and support where the road comes above it. `a`, `b`: the bodies that carry the wheels."""
         return self._force(
             "track", name, a, b, points(at), radii=radii, tension=tension, stiffness=stiffness, length=length,
             support=support, support_damping=support_damping, places=places, over=over,

@@ -104,8 +104,16 @@ def analytic() -> Any:
         if name != "seat":
             x, ground = ca.SX.sym("x"), ca.SX(0)
             for lift, wave, start in ((5 * INCH, 360 * INCH, 200 * INCH), (2 * INCH, 60 * INCH, 760 * INCH)):
-                on = ca.logic_and(x > start, x < start + wave)
-                ground += ca.if_else(on, lift * (1 - ca.cos(2 * ca.pi * (x - start) / wave)) / 2, 0)
+                turn = 2 * ca.pi / wave
+
+                def twice(y: Any, lift: float = lift, wave: float = wave, turn: float = turn) -> Any:
+                    """The wave, integrated twice."""
+                    on = lift / 2 * (y**2 / 2 + (ca.cos(turn * y) - 1) / turn**2)
+                    return ca.if_else(y < 0, 0, ca.if_else(y < wave, on, lift / 2 * (wave**2 / 2 + wave * (y - wave))))
+
+                # averaged over a tent of a tenth of the radius each way
+                foot = 0.1 * (RADIUS + load[f"{name} tire"] / STIFFNESS["tire"])
+                ground += (twice(x - start + foot) - 2 * twice(x - start) + twice(x - start - foot)) / foot**2
             tangent = ca.substitute(ca.vertcat(ground, ca.jacobian(ground, x)), x, place[0])
             far = (place[1] - tangent[0]) / ca.sqrt(1 + tangent[1] ** 2)  # from the road's tangent below
             radius = RADIUS + load[f"{name} tire"] / STIFFNESS["tire"]

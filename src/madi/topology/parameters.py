@@ -184,6 +184,8 @@ def _locate(model: Model, name: str) -> Place:
             f"parameter {name!r}: the numbers of flexible body {known[0].name!r} cannot stay adjustable; draw a model for "
             "each value"
         )
+    if any(getattr(item, "kind", "") == "state" for item in known):
+        raise InputError(f"parameter {name!r}: a first-order state starts where v0 says: v0={{{known[0].name!r}: [...]}}")
     having = [item for item in known if field in _fields(item)]
     if not having:
         fields = ", ".join(dict.fromkeys(field for item in known for field in _fields(item)))
