@@ -6,8 +6,8 @@ slide against the slip velocity and carry  z^2 (3 - 2 z) mu N.  Together, of one
 z^2 + z^3);  never more than mu N, and at full sliding just that against the slip. Aligning moment = -t F_s with the trail  t
 = b/3 (1 - z)^3 / (1 - z + z^2/3)  and the F_s of one stiffness.
 
-Reference: Pacejka, Tire and Vehicle Dynamics (2nd ed. 2006) sec. 3.2, eqs. 3.8-3.14, with the slip of contact.py; two
-stiffnesses in the sliding part: the derivation's own, not the book's approximation.
+Reference: Pacejka, Tire and Vehicle Dynamics (2nd ed. 2006) sec. 3.2, eqs. 3.8-3.14, with the slip of contact.py; with
+two stiffnesses an approximation (sliding bristles also move as they unbend: up to 8 degrees near z = 1), exact with one.
 
 docs/references.md: [Pacejka 2006].
 """

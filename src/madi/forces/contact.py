@@ -17,7 +17,8 @@ Slip. u is the velocity over the road of the wheel's point of contact, V = sqrt(
 along l. Slip is -(u_l, u_s) / V: along, a part of the speed; across, the tangent of the slip angle. V0 makes it a viscous
 law near standstill: finite, through zero and into reverse. A tire that lies on its side (cos g < 1/2) has no way to roll:
 its law fades out, and friction against u, of any direction, fades in.
-Rolling resistance: a moment c_r N r against the spin. Dissipated: damper, slip and rolling.
+Rolling resistance: a moment c_r N r against the spin. Dissipated: damper, slip and rolling (and the aligning moment on a yaw
+rate, of either sign: turn slip is not modelled).
 
 Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012), sec. 2.2, 4.3 and 9.2; Bernard and Clover, SAE 950311 (1995), have a speed
 floor in the slip; DADS' own manual is not public: the damper's onset is ours.

@@ -3,7 +3,7 @@
 With the whole slip S = |(k, tan a)|, at most 1, friction falls from mu to mu_s:  U = mu - (mu - mu_s) S. With the load N:
 along, up to k* = U N / (2 C_k):  F = C_k k,  beyond:  U N - (U N)^2 / (4 C_k k);
 across, up to tan a* = 3 U N / C_a:  H = 1 - C_a tan a / (3 U N),  F = U N (1 - H^3),  beyond:  U N;
-aligning moment  M = -U N b (1 - H) H^3,  b the width of the patch, beyond: none.
+aligning moment  M = -U N b (1 - H) H^3,  b half the length of the patch, beyond: none.
 All are continuous, with their slopes along k, and vanish with the load.
 Both slips at once, by similarity: both curves are taken at  |(C_k k, C_a tan a)|  and multiplied by the parts of a unit
 vector, which turns from that direction to that of the slip as a brush's force does. The circle U N is never left.

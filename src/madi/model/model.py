@@ -300,7 +300,8 @@ class Model:
 
     def torsion_bar(self, name: str, a: Any, b: Any, axis: Vector, stiffness: float, damping: float = 0.0,
                     rest: float = 0.0) -> Force:  # fmt: skip
-        """A torque about `axis` (fixed to `a`) between two bodies; the angle is that of `b` from the drawing."""
+        """A torque about `axis` between two bodies: the angle is the twist of `b` against `a` from the drawing, within half a
+        turn; where the axes tilt, the torque is along the gradient of that angle."""
         return self._force("torsion_bar", name, a, b, axis=axis, stiffness=stiffness, damping=damping, rest=rest)
 
     def bushing(self, name: str, a: Any, b: Any, at: Vector, stiffness: Any, damping: Any = (0.0,) * 6,
@@ -310,8 +311,8 @@ class Model:
 
     def wheel(self, name: str, body: Any, at: Vector, radius: float, stiffness: float, damping: float = 0.0,
               road: Road | None = None, places: int = 1) -> Force:  # fmt: skip
-        """A wheel around the point `at` of a body, carried vertically by a road (`madi.flat()...`); `places`: where within
-        the disc the road is sampled: 1 right below, 9 or more as a disc that envelops edges."""
+        """A wheel around the point `at` of a body, carried without friction by a road (`madi.flat()...`). `places`: how many
+        samples of the road its disc envelops; 1 (waves only: roads with edges take 9) samples it right below."""
         return self._force(
             "wheel", name, body, at=(at,), radius=radius, stiffness=stiffness, damping=damping, places=places,
             road=Road() if road is None else road,
@@ -325,7 +326,7 @@ class Model:
         """A tire: a wheel with forces along (N per unit of slip) and across (N/rad) within a friction circle. `at`: its
         centre, `axis`: what it spins about. Below `low_speed` (m/s) slip turns into a viscous law: it can stand still.
         `law`: "smooth" (P4's stiffnesses, bent to the friction circle by x / sqrt(1 + x²)), "fiala" (friction falls to
-        `sliding_friction`) or "brush"; of these `patch` (m: Fiala's width, the brush's half length) makes the aligning
+        `sliding_friction`) or "brush"; of these `patch` (m: half the length of the contact) makes the aligning
         moment."""
         if law == "linear":
             raise InputError(f"tire {name!r}: law='linear' is called 'smooth': x / sqrt(1 + x²) is linear only at first")

@@ -259,7 +259,7 @@ FORCES: dict[str, Entries] = {
         "rolling_resistance": (Number(), "force over load"), "low_speed": (Number("m/s"), "below it the law is viscous"),
         **_GROUND, "law": (Text(("smooth", "fiala", "brush")), "how slip makes force"),
         "sliding_friction": (Number(), "Fiala's and the brush's; default: friction"),
-        "patch": (Number("m"), "Fiala's width, the brush's half length"),
+        "patch": (Number("m"), "half the length of the contact"),
     },
     "magic_tire": {
         **_WHEEL, "tir": (TirType(), "its Magic Formula"), "road": _GROUND["road"],
