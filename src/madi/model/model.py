@@ -300,8 +300,8 @@ class Model:
 
     def torsion_bar(self, name: str, a: Any, b: Any, axis: Vector, stiffness: float, damping: float = 0.0,
                     rest: float = 0.0) -> Force:  # fmt: skip
-        """A torque about `axis` between two bodies: the angle is the twist of `b` against `a` from the drawing, within half a
-        turn; where the axes tilt, the torque is along the gradient of that angle."""
+        """A torque about `axis` between two bodies: the angle is the twist of `b` against `a` since the drawing, within half
+        a turn; where the axes tilt, the torque is along the gradient of that angle."""
         return self._force("torsion_bar", name, a, b, axis=axis, stiffness=stiffness, damping=damping, rest=rest)
 
     def bushing(self, name: str, a: Any, b: Any, at: Vector, stiffness: Any, damping: Any = (0.0,) * 6,
