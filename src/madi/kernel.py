@@ -9,7 +9,8 @@ A *kernel* is a plain Python function over NumPy arrays, marked with `@kernel`. 
 So a kernel
 - takes `(model, work, ...)`: `model` is never written, `work` holds scratch and results;
 - loops explicitly over small fixed sizes; allocates nothing; calls no `@` and no `np.linalg`;
-- branches only on integers of the model, never on a value that depends on the state: there it uses `where`;
+- branches only on integers of the model, never on a value that depends on the state: there it uses `where`; or, to leave out
+  what would add nothing, `needed`;
 - takes its mathematical functions from this module.
 """
 
@@ -116,6 +117,11 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     if isinstance(condition, Symbolic):
         return condition.where(a, b)
     return a if condition else b
+
+
+def needed(condition: Any) -> Any:
+    """Whether to compute what adds nothing but rounding where the condition does not hold; a trace computes it always."""
+    return True if isinstance(condition, Symbolic) else condition
 
 
 def copysign(a: Any, b: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
-from madi.kernel import asin, cos, fabs, kernel, sin, sqrt, where
+from madi.kernel import asin, cos, fabs, kernel, needed, sin, sqrt, where
 
 ROUND, SINE, KINK = 0, 1, 2
 HEAD, WIDTH = 8, 7  # numbers before the features; of a feature: kind, whether the right side is shifted, how far, four more
@@ -168,12 +168,13 @@ def smoothed(p, s, x, y, foot):
             u, w = (at - a) / b, foot / b
             w = where(w > 1e-3, w, 1e-3)  # a longer footprint on a hill: differences keep their digits
             near = fabs(u) < 1.0 + w
-            r0, r1, r2 = half_circle(u - w)
-            s0, s1, s2 = half_circle(u)
-            t0, t1, t2 = half_circle(u + w)
-            size = where(near, p[f + 5] / (w * w), 0.0)
-            h, slope = h + size * (r0 - 2.0 * s0 + t0), slope + size / b * (r1 - 2.0 * s1 + t1)
-            curve = curve + size / (b * b) * (r2 - 2.0 * s2 + t2)
+            if needed(near):
+                r0, r1, r2 = half_circle(u - w)
+                s0, s1, s2 = half_circle(u)
+                t0, t1, t2 = half_circle(u + w)
+                size = where(near, p[f + 5] / (w * w), 0.0)
+                h, slope = h + size * (r0 - 2.0 * s0 + t0), slope + size / b * (r1 - 2.0 * s1 + t1)
+                curve = curve + size / (b * b) * (r2 - 2.0 * s2 + t2)
         elif kind == SINE:
             # 1 - cos, from a to b: of the 1 a smoothed step, of the cos differences of (1 - cos) / turn^2, which stays small
             turn = 6.283185307179586 / p[f + 6]
@@ -198,6 +199,25 @@ def smoothed(p, s, x, y, foot):
             h, slope = h + beyond * d + cube, slope + beyond + square
             curve = curve + b / (foot * foot) * (before + after)
     return h, slope, curve
+
+
+@kernel
+def rough(p, s, x, y, reach):
+    """Whether the road is anything but level from x - reach to x + reach."""
+    near, slope = 0.0, 0.0
+    for k in range(int(p[s + 7])):
+        f = s + HEAD + WIDTH * k
+        kind, a, b, at = int(p[f]), p[f + 3], p[f + 4], x
+        if int(p[f + 1]) == 1:
+            at = where(y >= 0.0, x, x - p[f + 2])
+        if kind == ROUND:
+            near = near + where(fabs(at - a) < 1.001 * b + reach, 1.0, 0.0)
+        elif kind == SINE:
+            near = near + where(at > a - reach, where(at < b + reach, 1.0, 0.0), 0.0)
+        else:
+            near = near + where(fabs(at - a) < reach, 1.0, 0.0)
+            slope = slope + where(at > a, b, 0.0)
+    return near + where(fabs(slope) > 1e-12, 1.0, 0.0) > 0.5
 
 
 @kernel

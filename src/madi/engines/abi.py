@@ -385,6 +385,11 @@ builtin(
     lambda condition, a, b: types.float64(types.boolean, types.float64, types.float64),
     lambda context, builder, signature, args: builder.select(*args),
 )
+builtin(
+    k.needed,
+    lambda condition: types.boolean(types.boolean),
+    lambda context, builder, signature, args: args[0],
+)
 _known: set[Any] = set()
 
 

@@ -34,8 +34,8 @@ docs/references.md: [Pacejka 2012], [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
-from madi.kernel import exp, fabs, kernel, log, sqrt, where
-from madi.road import HEAD, SINE, smoothed
+from madi.kernel import exp, fabs, kernel, log, needed, sqrt, where
+from madi.road import HEAD, SINE, rough, smoothed
 from madi.road import WIDTH as FEATURE
 
 REACH = 0.95  # of the radius: how far ahead and behind the road is sampled
@@ -62,6 +62,8 @@ def distance(p, s, x, y, z, radius, places):
         if int(p[s + HEAD + FEATURE * k]) != SINE:
             edges += 1
     if edges == 0 and places == 1:
+        return tangent_distance(p, s, x, y, z, FOOT * radius)
+    if not needed(rough(p, s, x, y, (REACH + FOOT) * radius)):  # on level ground both are one
         return tangent_distance(p, s, x, y, z, FOOT * radius)
     places = max(places, FEWEST)
     step = 2.0 * REACH * radius / (places - 1.0)
