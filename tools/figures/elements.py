@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-import matplotlib
-import numpy as np
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
+from plots import save
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
-
-OUT = Path(__file__).resolve().parents[2] / "docs" / "theory" / "figures"
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "madi", "font.size": 10, "axes.spines.top": False,
-                     "axes.spines.right": False, "lines.linewidth": 1.4})  # fmt: skip
-
-
-def save(figure: plt.Figure, name: str) -> None:
-    """As SVG, the same file for the same figure: no date, numbers to two decimals."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    path = OUT / f"{name}.svg"
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
-    text = re.sub(r"(\d+\.\d\d)\d+", r"\1", path.read_text())
-    path.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n")
-    plt.close(figure)
 
 
 def gas() -> None:
@@ -45,7 +26,7 @@ def gas() -> None:
         part.set_xlabel("compression, mm")
     axes[0].legend(frameon=False, fontsize=9)
     figure.tight_layout()
-    save(figure, "elements_gas")
+    save(figure, "elements_gas", 2)
 
 
 def leaving(c: float, v: float) -> float:
@@ -82,7 +63,7 @@ def stop() -> None:
     axes[1].set_ylim(0, 1.02)
     axes[1].legend(frameon=False, fontsize=9)
     figure.tight_layout()
-    save(figure, "elements_stop")
+    save(figure, "elements_stop", 2)
 
 
 def torsion() -> None:
@@ -106,7 +87,7 @@ def torsion() -> None:
     axes.set_ylabel("work, J")
     axes.set_xticks([0, 90, 180, 270, 360])
     axes.legend(frameon=False, fontsize=9)
-    save(figure, "elements_torsion")
+    save(figure, "elements_torsion", 2)
 
 
 def track() -> None:
@@ -144,7 +125,7 @@ def track() -> None:
     axes.set_ylim(-0.95, 1.5)
     axes.set_aspect("equal")
     axes.axis("off")
-    save(figure, "elements_track")
+    save(figure, "elements_track", 2)
 
 
 if __name__ == "__main__":

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-import matplotlib
-import numpy as np
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
+from plots import save
 
 import madi
-
-OUT = Path(__file__).resolve().parents[2] / "docs" / "theory" / "figures"
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "madi", "font.size": 10, "axes.spines.top": False,
-                     "axes.spines.right": False, "lines.linewidth": 1.4})  # fmt: skip
-
-
-def save(figure: plt.Figure, name: str) -> None:
-    """As SVG, the same file for the same figure: no date, numbers to three decimals."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    path = OUT / f"{name}.svg"
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
-    text = re.sub(r"(\d+\.\d\d\d)\d+", r"\1", path.read_text())
-    path.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n")
-    plt.close(figure)
 
 
 def meet(angle: float, side: float) -> np.ndarray:

@@ -2,48 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import re
-import sys
-from pathlib import Path
-
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
+from flexible import STYLE, save
 
 from madi.integrate import dopri, radau
 from madi.integrate.structural import alpha_options, newmark_options
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-OUT = Path(__file__).parents[2] / "docs" / "theory" / "figures"
-STYLE = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "madi",
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.linewidth": 0.4,
-    "grid.alpha": 0.5,
-    "lines.linewidth": 1.4,
-    "legend.frameon": False,
-}
 RK4 = (np.array([[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0]]), np.array([1, 2, 2, 1]) / 6)
 DOPRI = (dopri.A[:6], dopri.A[6])
 RADAU = (radau._A, radau._A[2])
-
-
-def save(figure, name):
-    """Write docs/theory/figures/<name>.svg, places to a hundredth of a point; with an argument, a PNG in that folder."""
-    if len(sys.argv) > 1:
-        figure.savefig(Path(sys.argv[1]) / f"{name}.png", dpi=130, bbox_inches="tight")
-    OUT.mkdir(exist_ok=True)
-    text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None}, bbox_inches="tight")
-    lines = (line.rstrip() for line in re.sub(r"(\d+\.\d{2})\d+", r"\1", text.getvalue()).splitlines())
-    (OUT / f"{name}.svg").write_text("\n".join(lines) + "\n")
-    plt.close(figure)
 
 
 def growth(tableau, z):

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-import matplotlib
-import numpy as np
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.patches import Ellipse, Polygon, Rectangle
+from plots import save
 
 import madi
-from madi.forces.envelope import distance
+from madi.forces.envelope import distance, tangent_distance
 from madi.forces.magic_formula import fold, gripping_slips, rolling_radius, slip_stiffnesses
 from madi.road import smoothed
 from madi.vehicle import example_tire
-
-OUT = Path(__file__).resolve().parents[2] / "docs" / "theory" / "figures"
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "madi", "font.size": 10, "axes.spines.top": False,
-                     "axes.spines.right": False, "lines.linewidth": 1.4})  # fmt: skip
-
-
-def save(figure: plt.Figure, name: str) -> None:
-    """As SVG, the same file for the same figure: no date, numbers to two decimals."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    path = OUT / f"{name}.svg"
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
-    text = re.sub(r"(\d+\.\d\d)\d+", r"\1", path.read_text())
-    path.write_text("\n".join(line.rstrip() for line in text.splitlines()) + "\n")
-    plt.close(figure)
 
 
 def arrow(axes, start, end, text="", color="black", shift=(0.0, 0.0), lw=1.4) -> None:
@@ -89,7 +70,7 @@ def contact() -> None:
     for axes in (back, top):
         axes.set_aspect("equal")
         axes.axis("off")
-    save(figure, "tires_contact")
+    save(figure, "tires_contact", 2)
 
 
 def envelope() -> None:
@@ -101,14 +82,15 @@ def envelope() -> None:
     heights = np.array([smoothed(numbers, 0, u, 0.0, 0.1 * r)[0] for u in fine])
     exact = [np.sqrt(np.min((fine - u) ** 2 + (r - heights) ** 2)) for u in x]
     figure, axes = plt.subplots(figsize=(6.0, 3.3))
-    for places, color in ((1, "tab:gray"), (9, "tab:orange"), (33, "tab:blue")):
-        axes.plot(x, [distance(numbers, 0, u, 0.0, r, r, places)[0] for u in x], color=color,
-                  label=f"{places} place{'s' if places > 1 else ''}")  # fmt: skip
+    tangent = [tangent_distance(numbers, 0, u, 0.0, r, 0.1 * r)[0] for u in x]
+    axes.plot(x, tangent, color="tab:gray", label="tangent below the centre")
+    for places, color in ((9, "tab:orange"), (33, "tab:blue")):
+        axes.plot(x, [distance(numbers, 0, u, 0.0, r, r, places)[0] for u in x], color=color, label=f"{places} places")
     axes.plot(x, exact, "k--", lw=1, label="nearest point")
     axes.set_xlabel("$x$ of the centre, m (step at 0)")
     axes.set_ylabel("$D$, m")
     axes.legend(frameon=False)
-    save(figure, "tires_envelope")
+    save(figure, "tires_envelope", 2)
 
 
 def brush() -> None:
@@ -140,7 +122,7 @@ def brush() -> None:
     curves.set_ylabel(r"force, $\mu N$")
     curves.legend(frameon=False, fontsize=9, loc=(1.0, 0.3))
     figure.tight_layout()
-    save(figure, "tires_brush")
+    save(figure, "tires_brush", 2)
 
 
 class Rig:
@@ -203,7 +185,7 @@ def slips() -> None:
     axes[1].text(0.3, 0.4, "$-F_s$")
     axes[0].legend(frameon=False, fontsize=9)
     figure.tight_layout()
-    save(figure, "tires_slip")
+    save(figure, "tires_slip", 2)
 
 
 def combined() -> None:
@@ -224,7 +206,7 @@ def combined() -> None:
         part.set_xlabel(f"$-F_s$, kN ({NAMES[law]})")
     axes[0].set_ylabel("$F_l$, kN")
     axes[1].legend(frameon=False, fontsize=9, loc=(1.02, 0.3))
-    save(figure, "tires_combined")
+    save(figure, "tires_combined", 2)
 
 
 if __name__ == "__main__":
