@@ -154,3 +154,12 @@ def test_a_state_with_the_name_of_a_joint_is_refused():
     m.state("A", 1.0)
     with pytest.raises(madi.ModelError, match="a joint has its name"):
         m.build()
+
+
+def test_equations_and_explanations_name_states_as_states():
+    s = servo(loop=True).build()
+    assert "first-order state(s): push, charge" in s.explain()
+    assert "Grübler: 2 - " in s.explain()
+    text = s.equations().latex()
+    assert r"\dot z_{charge}" in text
+    assert "q_{charge}" not in text

@@ -146,7 +146,8 @@ class Equations:
             return text.replace("_", " ")
 
         q = [sympy.Symbol(f"q_{{{name(word)}}}", real=True) for word in system.coordinates]
-        v = [sympy.Symbol(rf"\dot q_{{{name(word)}}}", real=True) for word in system.speeds]
+        v = [sympy.Symbol(f"z_{{{name(word)}}}" if word in system.states else rf"\dot q_{{{name(word)}}}", real=True)
+             for word in system.speeds]  # fmt: skip
         p = [_parameter_symbol(word) for word in (self.parameters.names if self.parameters else [])]
         x = [sympy.Symbol(f"x_{k}") for k in range(system.nv)]
         return [[sympy.Symbol("t", real=True)], q, v, x, p]
@@ -212,7 +213,9 @@ class Equations:
         """All of it in LaTeX, ready for an align environment."""
         import sympy
 
-        speeds = sympy.Matrix([sympy.Symbol(rf"\ddot q_{{{word.replace('_', ' ')}}}") for word in self.system.speeds])
+        marks = [r"\dot z" if word in self.system.states else r"\ddot q" for word in self.system.speeds]
+        words = [word.replace("_", " ") for word in self.system.speeds]
+        speeds = sympy.Matrix([sympy.Symbol(f"{mark}_{{{word}}}") for mark, word in zip(marks, words, strict=True)])
         lines = [rf"M &= {sympy.latex(self.mass_matrix)} \\", rf"P &= {sympy.latex(self.right_side)} \\"]
         if len(self.active):
             lines += [

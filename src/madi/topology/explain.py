@@ -18,8 +18,9 @@ def explain(system: System) -> str:
     depth = {"ground": 0}
     points = sum(edge.joint.station is not None for edge in edges)
     bodies = f"{len(edges) - points} bodies" + (f" (and {points} points of flexible ones)" if points else "")
-    lines = [f"{system.name}: {bodies}, {system.nq} coordinates, {system.nv} speeds, "
-             f"{system.n_constraints} constraint(s), {len(system.cut_joints)} cut joint(s)", "ground"]  # fmt: skip
+    states = f", {len(system.states)} first-order state(s): {', '.join(system.states)}" if system.states else ""
+    lines = [f"{system.name}: {bodies}, {system.nq} coordinates, {system.nv - len(system.states)} generalised velocities, "
+             f"{system.n_constraints} constraint(s), {len(system.cut_joints)} cut joint(s){states}", "ground"]  # fmt: skip
     driven = _prescribed(system)
     for edge in edges:
         depth[edge.body] = depth[edge.parent] + 1
@@ -46,7 +47,7 @@ def explain(system: System) -> str:
         count = sum(row.element == name for row in system.frozen.rows)
         lines.append(f"constraint: {name!r}, {count} row(s)")
     if system.frozen.rows:
-        free, rows = int((system.layout.arrays.drive == -1).sum()), system.n_constraints
+        free, rows = int((system.layout.arrays.drive == -1).sum()) - len(system.states), system.n_constraints
         lines.append(f"Grübler: {free} - {rows} = {free - rows} degree(s) of freedom; s.mobility() gives the true number")
     return "\n".join(lines)
 
