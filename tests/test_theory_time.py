@@ -345,7 +345,6 @@ def test_a_step_with_a_loop_by_hand():
 
 def test_orders_of_the_multiplier(monkeypatch):
     """Of the page's pendulum: no convergence with Phi = 0, first order with v projected, second order with Phi' = 0."""
-    pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(PICTURES.parent))
     spec = importlib.util.spec_from_file_location("pictures_of_time", PICTURES)
     pictures = importlib.util.module_from_spec(spec)

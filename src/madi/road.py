@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
-from madi.kernel import asin, cos, fabs, kernel, needed, sin, sqrt, where
+from madi.kernel import asin, cos, fabs, inline, kernel, needed, sin, sqrt, where
 
 ROUND, SINE, KINK = 0, 1, 2
 HEAD, WIDTH = 8, 7  # numbers before the features; of a feature: kind, whether the right side is shifted, how far, four more
@@ -130,15 +130,21 @@ def _positive(what: str, **values: float) -> None:
             raise InputError(f"{what}: {name}={value!r} must be a number > 0")
 
 
+@inline
+def feature(p, s, k, x, y):
+    """(first number, kind, its numbers a and b, where x is along it) of feature k of the road packed at p[s:]."""
+    f, at = s + HEAD + WIDTH * k, x
+    if int(p[f + 1]) == 1:  # the right side is shifted
+        at = where(y >= 0.0, x, x - p[f + 2])
+    return f, int(p[f]), p[f + 3], p[f + 4], at
+
+
 @kernel
 def profile(p, s, x, y):
     """(height, slope) of the road packed at p[s:], x metres along the way and y to the left."""
     h, slope = p[s + 6], 0.0
     for k in range(int(p[s + 7])):
-        f = s + HEAD + WIDTH * k
-        kind, a, b, at = int(p[f]), p[f + 3], p[f + 4], x
-        if int(p[f + 1]) == 1:
-            at = where(y >= 0.0, x, x - p[f + 2])
+        f, kind, a, b, at = feature(p, s, k, x, y)
         if kind == ROUND:
             d = (at - a) / b
             inside = 1.0 - d * d
@@ -160,10 +166,7 @@ def smoothed(p, s, x, y, foot):
     whatever the road. Of a feature h with h = H'', averaged: (H(x + foot) - 2 H(x) + H(x - foot)) / foot^2."""
     h, slope, curve = p[s + 6], 0.0, 0.0
     for k in range(int(p[s + 7])):
-        f = s + HEAD + WIDTH * k
-        kind, a, b, at = int(p[f]), p[f + 3], p[f + 4], x
-        if int(p[f + 1]) == 1:
-            at = where(y >= 0.0, x, x - p[f + 2])
+        f, kind, a, b, at = feature(p, s, k, x, y)
         if kind == ROUND:
             u, w = (at - a) / b, foot / b
             w = where(w > 1e-3, w, 1e-3)  # a longer footprint on a hill: differences keep their digits
@@ -181,15 +184,16 @@ def smoothed(p, s, x, y, foot):
             for end in range(2):
                 d = at - a if end == 0 else at - b
                 part = 0.5 * p[f + 5] if end == 0 else -0.5 * p[f + 5]
-                before, after = tent(d, foot)
-                s0, s1, s2 = wave(d - foot, turn)
-                c0, c1, c2 = wave(d, turn)
-                t0, t1, t2 = wave(d + foot, turn)
-                size = part / (foot * foot)
-                step = where(d >= 0.0, part, 0.0) + 0.5 * size * (before * before - after * after)
-                h = h + step - size * (s0 - 2.0 * c0 + t0)
-                slope = slope + size * (before + after) - size * (s1 - 2.0 * c1 + t1)
-                curve = curve + size * (s2 - 2.0 * c2 + t2)
+                if needed(d + foot > 0.0):
+                    before, after = tent(d, foot)
+                    s0, s1, s2 = wave(d - foot, turn)
+                    c0, c1, c2 = wave(d, turn)
+                    t0, t1, t2 = wave(d + foot, turn)
+                    size = part / (foot * foot)
+                    step = where(d >= 0.0, part, 0.0) + 0.5 * size * (before * before - after * after)
+                    h = h + step - size * (s0 - 2.0 * c0 + t0)
+                    slope = slope + size * (before + after) - size * (s1 - 2.0 * c1 + t1)
+                    curve = curve + size * (s2 - 2.0 * c2 + t2)
         else:
             d = at - a
             before, after = tent(d, foot)
@@ -202,14 +206,21 @@ def smoothed(p, s, x, y, foot):
 
 
 @kernel
+def has_edges(p, s):
+    """Whether the road has features other than waves: their slopes are not small against a wheel."""
+    found = 0
+    for k in range(int(p[s + 7])):
+        if int(p[s + HEAD + WIDTH * k]) != SINE:
+            found = 1
+    return found == 1
+
+
+@kernel
 def rough(p, s, x, y, reach):
     """Whether the road is anything but level from x - reach to x + reach."""
     near, slope = 0.0, 0.0
     for k in range(int(p[s + 7])):
-        f = s + HEAD + WIDTH * k
-        kind, a, b, at = int(p[f]), p[f + 3], p[f + 4], x
-        if int(p[f + 1]) == 1:
-            at = where(y >= 0.0, x, x - p[f + 2])
+        _, kind, a, b, at = feature(p, s, k, x, y)
         if kind == ROUND:
             near = near + where(fabs(at - a) < 1.001 * b + reach, 1.0, 0.0)
         elif kind == SINE:

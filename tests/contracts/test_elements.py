@@ -11,6 +11,7 @@ import madi
 from madi.forces import KINDS
 from madi.joints.dispatch import retract
 from madi.spatial.rotation import as_rotation
+from tests.jumps import largest_jump
 
 TIRE = "tests/data/tires/tno_205_60r15_mf62.tir"
 RAW = "tests/data/tires/hmmwv_37x12_5r16_5_mf52.tir"
@@ -173,6 +174,7 @@ def test_force_is_the_gradient_of_its_potential_and_what_it_takes(name):
             assert force @ v == pytest.approx(now["power"], abs=1e-9 * scale)
         active += now["value"] != 0
     assert active > 10
+    # (fiala and brush have patch=0 here: their aligning moment on a yaw rate may give power, turn slip is not modelled)
     if name.startswith("tire_magic"):
         return  # measured moments and rolling radius: no dissipation follows from them; lags give back what they store
     for q, v in states(s, name, 2000, seed=1):
@@ -226,20 +228,9 @@ def test_forces_do_not_jump(name, path):
             theta, v = start + x * (end - start)
             return generalised(s, moved(s, s.q0, theta), v)
 
-        places = np.linspace(0.0, 1.0, 401)
-        forces = np.array([force(x) for x in places])
+        jump, forces = largest_jump(force, 0.0, 1.0)
         assert np.isfinite(forces).all()
-        jumps = np.max(np.abs(np.diff(forces, axis=0)), axis=1)
-        for k in np.argsort(-jumps)[:3]:
-            (low, high), (f, g) = places[k : k + 2], forces[k : k + 2]
-            for _ in range(34):
-                middle = 0.5 * (low + high)
-                between = force(middle)
-                if np.max(np.abs(between - f)) > np.max(np.abs(g - between)):
-                    high, g = middle, between
-                else:
-                    low, f = middle, between
-            assert np.max(np.abs(g - f)) < 1e-4 * (1.0 + np.max(np.abs(forces))), (name, path, low, f, g)
+        assert jump < 1e-4 * (1.0 + np.max(np.abs(forces)))
 
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.ends == 2])

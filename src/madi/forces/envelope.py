@@ -35,8 +35,7 @@ docs/references.md: [Pacejka 2012], [Hunt, Crossley 1975].
 from __future__ import annotations
 
 from madi.kernel import exp, fabs, kernel, log, needed, sqrt, where
-from madi.road import HEAD, SINE, rough, smoothed
-from madi.road import WIDTH as FEATURE
+from madi.road import has_edges, rough, smoothed
 
 REACH = 0.95  # of the radius: how far ahead and behind the road is sampled
 WIDTH = 0.75  # of the spacing: standard deviation of the weights around the nearest point
@@ -57,11 +56,7 @@ def tangent_distance(p, s, x, y, z, foot):
 def distance(p, s, x, y, z, radius, places):
     """(D, dD/dx, dD/dz, slope, d slope/dx, d slope/dz) of a wheel's centre: x along the road packed at p[s:], y to the left,
     z up. The slope is the mean of the profile's, weighed as the distances are."""
-    edges = 0
-    for k in range(int(p[s + 7])):
-        if int(p[s + HEAD + FEATURE * k]) != SINE:
-            edges += 1
-    if edges == 0 and places == 1:
+    if places == 1 and not has_edges(p, s):
         return tangent_distance(p, s, x, y, z, FOOT * radius)
     if not needed(rough(p, s, x, y, (REACH + FOOT) * radius)):  # on level ground both are one
         return tangent_distance(p, s, x, y, z, FOOT * radius)

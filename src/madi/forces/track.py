@@ -2,15 +2,14 @@
 
 Assumptions. The track is a massless belt that runs along the road's forward axis, under the two wheels (or over them: the
 return run). Between them it is straight along the common tangent of both circles, and it does not slip on the bodies it is
-given: those that carry the wheels (a wheel that spins would wind it up). So a wheel
-that is lifted over its neighbours is pulled down by both spans, and one in a hole is carried: the track bridges. Where the
-road between the wheels comes above the belt, it is pushed up at a few places along it, with stiffness and damping per place,
-and hands the force on to the two wheels: obstacles reach a wheel before the wheel reaches them. Pads, pin friction, slip on
-the ground and the track's own inertia are left out.
+given: those that carry the wheels (a wheel that spins would wind it up). So a wheel that is lifted over its neighbours is
+pulled down by both spans, and one in a hole is carried: the track bridges. Where the road between the wheels comes above the
+belt, it is pushed up at a few places along it, with stiffness and damping per place, and hands the force on to the two
+wheels: obstacles reach a wheel before the wheel reaches them. Pads, pin friction, slip on the ground and the track's own
+inertia are left out.
 
 In the plane of forward and up, c leads from centre a to centre b, w = r_b - r_a, and t along the belt, m outwards, obey
-c = l t - w m,  l = sqrt(c^2 - w^2).  With o = 1 where m is on the right of t (a belt under the wheels, drawn forwards), else
--1,
+c = l t - w m,  l = sqrt(c^2 - w^2).  With o = 1 where m is on the right of t (a belt under wheels, drawn forwards), else -1,
 
     dt = -o m dp,    dm = o t dp,    dp = -o (m . dc) / l,
 
