@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import madi
-from madi.checkpoint import Checkpoint
+from madi.run.checkpoint import Checkpoint
 from madi.cli.models import find_model
-from madi.pipeline import keep, prepare, run_solver
+from madi.run.simulate import keep, prepare, run_solver
 
 CASES = {
     "rk4 on a loop": ("rssr", 0.5, {"step": 1e-3}),

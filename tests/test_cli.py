@@ -68,7 +68,7 @@ def test_all_engines_agree_on_the_benchmark_models(which):
 def test_rk4_of_all_engines_ends_in_the_same_state():
     from madi.bench import models, trees
     from madi.bench.peers import peers_of
-    from madi.pipeline import simulate
+    from madi.run.simulate import simulate
 
     system = models.six_by_six(printed=False).build()
     q, v = trees.state(system)

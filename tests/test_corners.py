@@ -10,7 +10,7 @@ import pytest
 
 import madi
 from madi.papers import rssr
-from madi.pipeline import prepare
+from madi.run.simulate import prepare
 from madi.signals.jumps import speed_jumps
 from madi.vehicle import Car
 from madi.verify import andrews, tops

@@ -160,7 +160,7 @@ def test_all_combinations(name, method):
 ])  # fmt: skip
 def test_cut_and_resumed_is_the_whole(name, options, tmp_path):
     """A run stopped between steps and taken up again, twice, equals the whole run bit for bit."""
-    from madi.pipeline import keep, prepare
+    from madi.run.simulate import keep, prepare
 
     model, path = MODELS[name]((1e3, 0, 0)), tmp_path / "c.npz"
     whole = madi.simulate(model, SPAN, engine="jit", **options)

@@ -45,7 +45,7 @@ def test_second_order_on_loops(name, options):
 def test_both_levels_hold_at_every_step_of_an_overconstrained_linkage():
     """Bricard's linkage has a redundant row: the matrix does not mind. Phi and Phi' are small before outputs are closed."""
     s = bricard.model().build()
-    from madi.pipeline import prepare
+    from madi.run.simulate import prepare
 
     solver = prepare(s, 0.5, step=1e-3, method="generalized-alpha", engine="jit")
     assert solver.run(False) == 0
@@ -60,7 +60,7 @@ def test_both_levels_hold_at_every_step_of_an_overconstrained_linkage():
 
 def corrections(iterations):
     """The last correction of the first step after so many full Newton iterations, the step being long."""
-    from madi.pipeline import prepare
+    from madi.run.simulate import prepare
 
     m = four_bar_in_space()
     solver = prepare(m, 0.05, step=0.05, method="newmark", iterations=iterations, jacobian="iteration", engine="plain")
@@ -80,7 +80,7 @@ def test_newton_converges_quadratically():
 
 def test_with_an_old_matrix_it_converges_linearly():
     """The same step with the matrix of its first iteration: slower, so the exact Jacobian is what makes the difference."""
-    from madi.pipeline import prepare
+    from madi.run.simulate import prepare
 
     sizes = []
     for k in (2, 3, 4):
@@ -241,7 +241,7 @@ def test_redundant_rows_keep_the_order_and_their_loads():
         run = madi.simulate(s, 0.6, step=h, method="newmark", times=[0.6], engine="jit")
         errors.append(np.max(np.abs(run.data["q"].values[-1] - exact.data["q"].values[-1])))
     np.testing.assert_allclose(np.log2(np.array(errors[:-1]) / errors[1:]), 2.0, atol=0.2)
-    from madi.pipeline import prepare
+    from madi.run.simulate import prepare
 
     solver = prepare(s, 0.6, step=1e-3, method="generalized-alpha", engine="jit")
     solver.run(False)

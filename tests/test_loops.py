@@ -566,7 +566,7 @@ def test_p2_s_own_form_corrects_by_coordinates_and_ours_by_mass():
     """An open loop is closed along I_R alone (dq = -J^T (J J^T)^-1 Phi, P2's eq. 5.1), or by the least motion by mass; a
     heavy part sets the two apart, as it must."""
     from madi.loops import kkt
-    from madi.pipeline import prepare
+    from madi.run.simulate import prepare
 
     moved = {}
     for weighting in ("mass", "none"):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import madi
 from madi.loops import dense, directions, null_space
 from madi.papers import rssr
-from madi.pipeline import prepare, run_solver
+from madi.run.simulate import prepare, run_solver
 from madi.spatial.rotation import frame_with_z
 from madi.verify import andrews, bricard, four_bars
 from tests.mechanisms import close_loops, random_tree

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import madi
-from madi.checkpoint import _checksum
+from madi.run.checkpoint import _checksum
 from madi.imports.mjcf import mjcf_text
 from madi.results.files import MARK, TRAILER
 from madi.schema.read import loads
@@ -183,7 +183,7 @@ OPTIONS = {
 
 def checkpoint(path, name):
     """A checkpoint in the middle of a run."""
-    from madi.pipeline import keep, prepare
+    from madi.run.simulate import keep, prepare
 
     solver = prepare(far_four_bar((0, 0, 0)), 0.2, engine="jit", **OPTIONS[name])
     keep(solver, path, 1e9, False)

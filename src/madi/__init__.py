@@ -44,9 +44,9 @@ __version__ = "0.1.0"
 
 # what is asked for is imported then: `madi --help` waits for nothing
 _LAZY = {"Model": "madi.model.model", "Road": "madi.road", "flat": "madi.road", "Tir": "madi.tir", "read_tir": "madi.tir",
-         "simulate": "madi.pipeline", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
-         "assemble": "madi.pipeline", "export_c": "madi.pipeline", "realtime": "madi.pace",
-         "simulate_many": "madi.batch", "compare": "madi.comparison",
+         "simulate": "madi.run.simulate", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
+         "assemble": "madi.run.simulate", "export_c": "madi.run.simulate", "realtime": "madi.run.pace",
+         "simulate_many": "madi.run.batch", "compare": "madi.comparison",
          "load": "madi.schema.read", "load_urdf": "madi.imports.urdf",
          "load_mjcf": "madi.imports.mjcf", "table": "madi.signals.table", "in_python": "madi.signals.proof",
          "linearize": "madi.linearization",

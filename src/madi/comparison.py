@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError, RunError
-from madi.loops.options import LOOPS
+from madi.loops.methods import LOOP_METHODS
 from madi.model.model import Model
-from madi.pipeline import simulate
 from madi.results.run import Run
-from madi.solver import positive
+from madi.run.options import positive
+from madi.run.simulate import simulate
 from madi.system import System
 
+LOOPS = tuple(LOOP_METHODS)
 METHODS = (*LOOPS, "cartesian")
 STILL = 1e-3  # a coordinate whose range is less than this of the largest does not count as moving
 SAMPLES = 201  # outputs, unless they are asked for

@@ -11,7 +11,7 @@ import numpy as np
 from madi.errors import AssemblyError, Finding, InputError, MadiError, positive_number
 from madi.integrate import METHODS
 from madi.linearization import Linear, linearize
-from madi.loops.options import LOOPS
+from madi.loops.methods import LOOP_METHODS
 from madi.loops.redundancy import length_of
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
@@ -89,7 +89,7 @@ def _notes(model: Model) -> Iterator[Finding]:
 
 def _run(model: Model, system: System) -> Iterator[Finding]:
     """What the model's own `run` asks for must be there."""
-    for name, known in (("method", list(METHODS)), ("loops", list(LOOPS))):
+    for name, known in (("method", list(METHODS)), ("loops", list(LOOP_METHODS))):
         given = model.run.get(name)
         if given is not None and given not in known:
             yield Finding(f"run: {name}", f"there is no {given!r}", f"Choose one of {', '.join(known)}", ERROR)

@@ -122,8 +122,8 @@ def test_outputs_between_steps_and_unit_quaternions(name, reference):
 def test_a_paused_run_equals_an_unbroken_one(name, reference):
     """The loop returns after `limit` steps and goes on where it was, to the last bit."""
     from madi.integrate.contract import IMPLICIT, LOOP
-    from madi.pipeline import implicit_options
-    from madi.solver import Solver
+    from madi.run.simulate import implicit_options
+    from madi.run.solver import Solver
 
     s, v0, _ = reference
     results = []

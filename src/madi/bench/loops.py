@@ -14,7 +14,7 @@ from madi.bench.peers import loop_peers
 from madi.engines.compiler import compiler
 from madi.model.model import Model
 from madi.papers import rssr
-from madi.pipeline import simulate
+from madi.run.simulate import simulate
 from madi.verify import andrews, four_bars
 
 METHODS = ("projection", "augmented", "baumgarte")

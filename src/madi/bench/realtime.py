@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from madi.batch import simulate_many
 from madi.bench.models import six_by_six
 from madi.bench.peers.vehicle import DURATION, EVERY, OUTPUTS, pitch, reference_pitch, time_to_accuracy
 from madi.bench.trees import state
 from madi.engines.compiler import compiler
 from madi.errors import RunError
-from madi.pace import realtime
 from madi.papers import six_by_six as p4
-from madi.pipeline import simulate
+from madi.run.batch import simulate_many
+from madi.run.pace import realtime
+from madi.run.simulate import simulate
 
 FIXED = ("rk4", "ab3", "abm", "newmark-explicit", "newmark", "generalized-alpha")
 ADAPTIVE = ("dopri", "abm", "radau")

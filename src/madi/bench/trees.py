@@ -101,7 +101,7 @@ def peer_time(peer: Peer, quantity: str, q: np.ndarray, v: np.ndarray, seconds: 
 def run_times(system: System, peers: list[Peer], duration: float) -> dict[str, Any]:
     """RK4 at 1 ms: seconds for `duration` (large models: from its fiftieth, before long chains whip), and how far the
     engines' states lie apart after 0.1 s."""
-    from madi.pipeline import simulate
+    from madi.run.simulate import simulate
 
     q, v = state(system)
     part = duration if system.nv <= 63 else 0.02 * duration

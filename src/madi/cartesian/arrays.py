@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
-from madi.topology.layout import plan, views
+from madi.kernel.fields import Fields, evaluator, ints, part, reals
+from madi.kernel.fields import size as header
+from madi.loops.memory import LoopMemory, LoopOptions, LoopTally, fresh_tally
+from madi.topology.layout import declared
 
 # (name, size, inner shape). Bodies are 0..n-1 in the order they are drawn, then rotors; number n is the ground.
 INTS: list[tuple[Any, ...]] = [
@@ -78,36 +80,31 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("correction", "nu"),
     ("a", "7*n"),
     ("state", "21"),  # one link's relative motion: position, velocity, acceleration; the same of the turn
-    ("tally", "113"),
     ("angle", "nq"),  # behind the bodies' coordinates: angles and their rates as they are at a stage
     ("pace", "nq"),
 ]
-_INTS, _REALS, _SCRATCH = plan(INTS), plan(REALS), plan(SCRATCH)
-COUNTS = ("n", "nk", "nr", "nu", "nl", "nq", "nz")  # nq: seven of every body, the angles of the joints, the nz states
-CartesianArrays = namedtuple("CartesianArrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
-CartesianWork = namedtuple("CartesianWork", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]
+# nq: seven of every body, the angles of the joints, the nz states
+COUNTS = ("n", "nk", "nr", "nu", "nl", "nq", "nz")
+CartesianArrays: Any = type(
+    "CartesianArrays", (Fields,), {**{name: header() for name in COUNTS}, **declared(INTS, ints), **declared(REALS, reals)}
+)
+
+
+class CartesianWork(type("Scratch", (LoopMemory,), declared(SCRATCH, reals))):  # type: ignore[misc]
+    """What kernels call `work`."""
+
+    options: LoopOptions = part(LoopOptions)
+    tally: LoopTally = part(LoopTally)
 
 
 def model_arrays(sizes: dict[str, int], fields: dict[str, Any]) -> Any:
-    """Named arrays, each of its own type and shape."""
-
-    def shaped(of: Any, kind: Any) -> list[np.ndarray]:
-        return [
-            np.ascontiguousarray(np.asarray(fields[name], dtype=kind).reshape(size(sizes), *inner))
-            for name, size, inner in of
-        ]
-
-    return CartesianArrays(*(sizes[name] for name in COUNTS), *shaped(_INTS, np.int64), *shaped(_REALS, float))
+    """Named arrays of the values given."""
+    made = CartesianArrays(sizes)
+    for name, field in CartesianArrays.arrays().items():
+        getattr(made, name)[...] = np.asarray(fields[name]).reshape(evaluator(field.size)(sizes), *field.inner)
+    return made
 
 
-def scratch(sizes: dict[str, int]) -> Any:
-    """Fresh scratch."""
-    length = sum(size(sizes) * int(np.prod(inner, dtype=int)) for _, size, inner in _SCRATCH)
-    return CartesianWork(*views(_SCRATCH, sizes, np.zeros(length), 0))
-
-
-def examples() -> tuple[Any, Any]:
-    """Model and scratch of nothing, for their types."""
-    none = dict.fromkeys((*COUNTS, "nx"), 0)
-    fields = {name: np.zeros((size(none), *inner)) for name, size, inner in (*_INTS, *_REALS)}
-    return model_arrays(none, fields), scratch(none)
+def scratch(sizes: dict[str, int], options: Any = None) -> Any:
+    """Fresh scratch; `options`: of closing the loops."""
+    return CartesianWork(sizes, options=LoopOptions({}) if options is None else options, tally=fresh_tally())

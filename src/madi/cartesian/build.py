@@ -19,7 +19,6 @@ from madi.model.check import inertia_matrix
 from madi.model.elements import Joint, body_name, joint_name
 from madi.spatial.rotation import as_rotation, frame_with_z, quaternion_to_matrix
 from madi.topology.freeze import joint_frame
-from madi.topology.layout import work_views
 from madi.topology.pattern import Factor
 
 if TYPE_CHECKING:
@@ -278,7 +277,7 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray) -> Car
     }  # fmt: skip
     arrays = model_arrays(sizes, fields)
     work = scratch(sizes)
-    forces = work_views(system.layout.ints, np.zeros(system.layout.work_size()))
+    forces = system.layout.scratch()
     forces.R[0], forces.frame_R[:], forces.frame_r[:] = np.eye(3), np.eye(3), tree_work.frame_r
     q0, v0 = np.zeros(sizes["nq"]), np.zeros(sizes["nq"])
     forces.q[:] = seen.q[0]

@@ -208,7 +208,7 @@ def realtime(
     Example: madi realtime 6x6 --step 10ms --jacobian once --engine compiled
     """
     from madi.cli.models import find_model, seconds
-    from madi.pace import realtime as measure
+    from madi.run.pace import realtime as measure
 
     found = measure(find_model(model), step=seconds(step), duration=seconds(duration), method=method, paced=paced,
                     iterations=iterations or None, jacobian=jacobian, engine=engine)  # fmt: skip
@@ -242,7 +242,7 @@ def export_c(
     Example: madi export c 6x6 --method newmark --step 10ms --out target/
     """
     from madi.cli.models import find_model, seconds
-    from madi.pipeline import export_c as write
+    from madi.run.simulate import export_c as write
 
     drawn = find_model(model)
     ready_folder(out)

@@ -196,7 +196,7 @@ def _stem(word: str) -> str:
 
 def _taken_up(path: Path) -> str:
     """From where a checkpoint goes on."""
-    from madi.checkpoint import time_of
+    from madi.run.checkpoint import time_of
 
     at = time_of(path)
     return "no checkpoint yet: from the beginning" if at is None else f"taken up at t = {at:.6g} s ({path})"

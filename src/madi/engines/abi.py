@@ -3,7 +3,7 @@
 Importing this module imports Numba; only `jit.py` does, when the engine is first used.
 
     int32 entry(double t, const double *q, const double *v, const double *x, double *out, const int64 *context)
-    context = addresses of the tables of the model and of the scratch (Fields, below)
+    context = addresses of the tables of the model and of the scratch (Named, below)
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
 from llvmlite import ir
 from llvmlite.binding import Linkage
 from numba import float64, int64, types
 from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.imputils import lower_setattr_generic
+from numba.core.registry import cpu_target
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
 from numba.extending import (
     intrinsic,
@@ -34,10 +36,11 @@ from numba.extending import (
 )
 
 from madi import kernel as k
-from madi.cartesian import arrays as cartesian
+from madi.cartesian.arrays import CartesianArrays, CartesianWork
 from madi.forces import dispatch as forces
+from madi.kernel.fields import SEEN, Function, seen
 from madi.signals import tape
-from madi.topology.layout import HEADER, model_views, work_length, work_views
+from madi.topology.layout import Arrays, Work
 
 # No 'nnan' and 'ninf': with them LLVM assumes there are no NaNs, and the checks for them vanish.
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
@@ -153,13 +156,13 @@ def builtin(function: Any, typer: Callable[..., Any], lower: Callable[..., Any])
     An overload would be compiled as a function of its own for every signature; a builtin costs nothing.
     """
 
-    @infer_global(function)
     class Template(AbstractTemplate):
         key = function
 
         def generic(self, args: Any, kws: Any) -> Any:
             return typer(*args)
 
+    infer_global(function, types.Function(Template))
     lower_builtin(function, types.VarArg(types.Any))(lower)
 
 
@@ -174,70 +177,73 @@ def _make_view(context: Any, builder: Any, signature: Any, args: Any) -> Any:
 builtin(k.view1, lambda buffer, start, n: View(buffer.dtype)(buffer, types.intp, types.intp), _make_view)
 
 
-class Fields(types.Type):
-    """`model` or `work` inside a compiled kernel: one pointer to a table of addresses and sizes.
+class Named(types.Type):
+    """Named memory (kernel/fields.py) inside a compiled kernel: one pointer to its table of sizes and addresses.
 
     Handing the sixty views themselves from kernel to kernel made most of the compile time. The table never changes while
     machine code runs, and its loads say so: the optimiser may take them out of loops and past stores.
     """
 
-    def __init__(self, kind: str, example: Any):
-        self.place: dict[str, tuple[int, Any]] = {}
-        for index, (name, value) in enumerate(zip(example._fields, example, strict=True)):
-            array = isinstance(value, np.ndarray)
-            dtype = types.int64 if not array or value.dtype == np.int64 else types.float64
-            self.place[name] = (index, View(dtype, value.shape[1:]) if array else types.int64)
-        super().__init__(f"Fields({kind})")
+    def __init__(self, cls: Any):
+        self.place = {name: (index, field, _kind(field)) for index, (name, field) in enumerate(cls.fields.items())}
+        super().__init__(f"Named({cls.__module__}.{cls.__qualname__})")
 
 
-_SIZES = np.zeros(len(HEADER), dtype=np.int64)
-MODEL = Fields("model", model_views(_SIZES, np.zeros(3)))
-WORK = Fields("work", work_views(_SIZES, np.zeros(int(work_length(_SIZES)))))
+def _kind(field: Any) -> Any:
+    """What reading a field gives."""
+    if field.part is Function:
+        return SYSTEM_FUNCTION
+    if field.part is not None:
+        return named(field.part)
+    dtype = types.float64 if field.real else types.int64
+    return View(dtype, field.inner) if field.array else dtype
 
 
-@register_model(Fields)
-class _FieldsModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Fields):
+class SystemFunction(types.Type):
+    """A system function in named memory: a pointer to its address and its context."""
+
+
+SYSTEM_FUNCTION = SystemFunction("SystemFunction")
+named = cache(Named)
+
+
+@register_model(Named)
+@register_model(SystemFunction)
+class _NamedModel(models.PrimitiveModel):
+    def __init__(self, dmm: Any, fe_type: Any):
         super().__init__(dmm, fe_type, ir.IntType(64).as_pointer())
 
 
 @infer_getattr
 class _FieldTypes(AttributeTemplate):
-    key = Fields
+    key = Named
 
     def generic_resolve(self, typ: Any, attr: str) -> Any:
-        return typ.place[attr][1] if attr in typ.place else None
+        return typ.place[attr][2] if attr in typ.place else None
 
 
-@lower_getattr_generic(Fields)
-def _field(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
-    index, kind = typ.place[attr]
+def _entry(context: Any, builder: Any, value: Any, index: int, kind: Any) -> Any:
+    """What the table has for a field: a size, or a pointer to numbers of this kind."""
     loaded = builder.load(builder.gep(value, [ir.IntType(64)(index)], inbounds=True))
     loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return builder.inttoptr(loaded, context.get_value_type(kind)) if isinstance(kind, View) else loaded
+    return loaded if kind is None else builder.inttoptr(loaded, kind)
 
 
-def _as_cartesian(table: Any) -> Any:
-    """A table as the Cartesian model, and (below) as its scratch."""
-    raise RuntimeError("inside jitted code only")
+@lower_getattr_generic(Named)
+def _get_field(context: Any, builder: Any, typ: Any, value: Any, attr: str) -> Any:
+    index, field, kind = typ.place[attr]
+    if field.is_size:
+        return _entry(context, builder, value, index, None)
+    pointer = context.get_value_type(kind)
+    if field.array or field.part is not None:
+        return _entry(context, builder, value, index, pointer)
+    return builder.load(_entry(context, builder, value, index, pointer.as_pointer()))
 
 
-def _as_cartesian_work(table: Any) -> Any:
-    raise RuntimeError("inside jitted code only")
-
-
-_EXAMPLES = cartesian.examples()
-for _function, _kind in (
-    (k.as_model, MODEL),
-    (k.as_work, WORK),
-    (_as_cartesian, Fields("cartesian", _EXAMPLES[0])),
-    (_as_cartesian_work, Fields("cartesian work", _EXAMPLES[1])),
-):
-    builtin(
-        _function,
-        lambda table, kind=_kind: kind(table),
-        lambda context, builder, signature, args: _data(context, builder, signature.args[0], args[0]),
-    )
+@lower_setattr_generic(Named)
+def _set_field(context: Any, builder: Any, signature: Any, args: Any, attr: str) -> Any:
+    index, _, kind = signature.args[0].place[attr]
+    builder.store(args[1], _entry(context, builder, args[0], index, context.get_value_type(kind).as_pointer()))
 
 
 def view_at(address, dtype):  # type: ignore[no-untyped-def]
@@ -271,16 +277,6 @@ def _call_address(builder: Any, returns: Any, args: Any) -> Any:
 
 
 @intrinsic
-def call_entry(typingctx, address, t, q, v, x, out, context):  # type: ignore[no-untyped-def]
-    """Call an entry."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _call_address(builder, ir.IntType(32), args)
-
-    return types.int32(types.intp, types.float64, *[types.intp] * 5), generate
-
-
-@intrinsic
 def call_callback(typingctx, address, t, q, v, measure, out):  # type: ignore[no-untyped-def]
     """Call a user's function that stayed in Python."""
 
@@ -310,11 +306,21 @@ builtin(
 )
 
 
-@overload(k.call, jit_options=INNER)
-def _call(function, t, q, v, x, out, context):  # type: ignore[no-untyped-def]
-    return lambda function, t, q, v, x, out, context: call_entry(
-        function, t, address(q), address(v), address(x), address(out), address(context)
-    )
+def _lower_call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Call the system function whose address and context are in a table of two."""
+    address, last = (builder.load(builder.gep(args[0], [ir.IntType(64)(k)], inbounds=True)) for k in range(2))
+    arrays = zip(signature.args[2:], args[2:], strict=True)
+    pointers = [builder.ptrtoint(_data(context, builder, kind, value), ir.IntType(64)) for kind, value in arrays]
+    return _call_address(builder, ir.IntType(32), [address, args[1], *pointers, last])
+
+
+def _lower_present(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    address = builder.load(builder.gep(args[0], [ir.IntType(64)(0)], inbounds=True))
+    return builder.icmp_signed("!=", address, ir.IntType(64)(0))
+
+
+builtin(k.call, lambda function, t, q, v, x, out: types.int32(function, types.float64, q, v, x, out), _lower_call)
+builtin(k.present, lambda function: types.boolean(function), _lower_present)
 
 
 @overload(tape.call_user, jit_options=INNER)
@@ -394,11 +400,25 @@ _known: set[Any] = set()
 
 
 def register_kernels() -> None:
-    """All kernels there are by now; modules that are imported later bring more."""
+    """All kernels and named memory there are by now; modules that are imported later bring more."""
     for kernel in k.KERNELS:
         if kernel not in _known:
             _known.add(kernel)
             register_jitable(**INNER, forceinline=kernel in k.INLINE)(kernel)
+    for function, cls in SEEN.items():
+        if function not in _known:
+            _known.add(function)
+            builtin(
+                function,
+                lambda table, kind=named(cls): kind(table),
+                lambda context, builder, signature, args: _data(context, builder, signature.args[0], args[0]),
+            )
+    for context in (cpu_target.typing_context, cpu_target.target_context):
+        context.refresh()
+
+
+as_model, as_work = seen(Arrays), seen(Work)
+as_cartesian, as_cartesian_work = seen(CartesianArrays), seen(CartesianWork)
 
 
 def compile_entry(folder: Path, function: Callable[..., Any]) -> Any:
@@ -409,7 +429,7 @@ def compile_entry(folder: Path, function: Callable[..., Any]) -> Any:
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
         c = view_at(context, int64)
-        model, work = k.as_model(view_at(c[0], int64)), k.as_work(view_at(c[1], int64))
+        model, work = as_model(view_at(c[0], int64)), as_work(view_at(c[1], int64))
         function(model, work, t, view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64))
         return 0
 
@@ -423,7 +443,7 @@ def compile_element(folder: Path, apply: Callable[..., Any]) -> Any:
     register_kernels()
 
     def element(model_table, work_table, e):  # type: ignore[no-untyped-def]
-        apply(k.as_model(view_at(model_table, int64)), k.as_work(view_at(work_table, int64)), e)
+        apply(as_model(view_at(model_table, int64)), as_work(view_at(work_table, int64)), e)
 
     return numba.cfunc(types.void(*[types.intp] * 3), **PIECE)(element)
 
@@ -435,8 +455,8 @@ def compile_cartesian(folder: Path, function: Callable[..., Any]) -> Any:
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
         c = view_at(context, int64)
-        model, work = _as_cartesian(view_at(c[0], int64)), _as_cartesian_work(view_at(c[1], int64))
-        element, forces = k.as_model(view_at(c[2], int64)), k.as_work(view_at(c[3], int64))
+        model, work = as_cartesian(view_at(c[0], int64)), as_cartesian_work(view_at(c[1], int64))
+        element, forces = as_model(view_at(c[2], int64)), as_work(view_at(c[3], int64))
         reals = view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64)
         function(model, work, element, forces, t, reals[0], reals[1], reals[2], reals[3])
         return 0
@@ -464,14 +484,14 @@ def compile_interpreter(folder: Path) -> Any:
     return numba.cfunc(types.int32(types.float64, *[types.intp] * 5), **PIECE)(entry)
 
 
-ARGUMENTS = {
-    "f": types.float64, "i": types.int64, "F": types.float64[::1], "I": types.int64[::1],
-}  # fmt: skip
-
-
-def compile_loop(folder: Path, kernel: Callable[..., Any], arguments: str) -> Any:
-    """An integrator's loop (or another that runs by itself); one letter per argument gives its type."""
-    use_folder(folder)
+def compile_loop(folder: Path, kernel: Callable[..., Any], memory: Any) -> Any:
+    """A loop around system functions: a kernel of one named memory, whose table it is handed."""
     register_kernels()
-    signature = types.int64(*[ARGUMENTS[letter] for letter in arguments])
-    return numba.njit(signature, nogil=True, **PIECE)(kernel)
+    instance = seen(memory)
+    register_kernels()
+    use_folder(folder)
+
+    def loop(table):  # type: ignore[no-untyped-def]
+        return kernel(instance(table))
+
+    return numba.njit(types.int64(types.int64[::1]), nogil=True, **PIECE)(loop)

@@ -16,7 +16,7 @@ LARGEST = 60  # degrees of freedom of models whose code is looked at
 PER_COLUMN = 500  # instructions of an evaluation, before it is traced: a rough count
 
 
-def choose_engine(system: Any, name: str, formulation: str, span: float, step: float | None, loops: str, method: Any) -> str:
+def choose_engine(system: Any, name: str, formulation: str, span: float, step: float | None, loops: Any, method: Any) -> str:
     """The engine asked for, or for "auto" the one that is soonest done. An adaptive run may be short, nobody knows
     beforehand: it gets C only where that is there, or sooner made than the kernels."""
     if name != "auto":
@@ -28,12 +28,12 @@ def choose_engine(system: Any, name: str, formulation: str, span: float, step: f
     from madi.engines.jit import is_made
 
     # (functions that stay in Python take longer than what C would save)
-    if not is_trusted() or system.frozen.signals.callbacks or (system.frozen.rows and loops != "projection"):
+    if not is_trusted() or system.frozen.signals.callbacks or (system.frozen.rows and not loops.traced):
         return "jit"
     entry = system.entry(formulation)
     codes, kernels = [entry], [entry, "observe"]
     if method.implicit:
-        codes += ["residual", "jacobian"] if method.adaptive else ["step"]
+        codes += ["step"] if method.closes and method.fixed is not None else ["residual", "jacobian"]
         kernels += ["residual", "interpreter"]
     if all(is_sealed(library_path(system.drawn, code, (), system.parameters)) for code in codes):
         return "compiled"

@@ -14,6 +14,7 @@ from madi.engines.cache import cache_folder, is_whole, remove, source_hash, temp
 from madi.engines.compiler import FLAGS, compile_c, machine, require_compiler
 from madi.engines.entries import ENTRIES
 from madi.engines.jit import explain_wait, loop_function
+from madi.kernel.fields import Function
 from madi.topology.layout import Layout
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_void_p] * 5)
@@ -56,10 +57,10 @@ class CompiledEngine:
         self.layout, self.outside, self.parameters = layout, outside, parameters
         reach = 0 if outside is None else outside.addresses.ctypes.data
         self.context = np.array([0 if values is None else values.ctypes.data, reach], dtype=np.int64)
-        self.model_argument = layout.table
+        self.model_argument = layout.arrays.table
         self._loaded: dict[Any, Any] = {}
 
-    def for_run(self, dense: bool = False) -> CompiledEngine:
+    def for_run(self, dense: bool = False, options: Any = None) -> CompiledEngine:
         """Itself: generated code keeps nothing between calls."""
         return self
 
@@ -89,22 +90,25 @@ class CompiledEngine:
         function(t, *(array.ctypes.data for array in (q, v, x, out, self.context)))
         return out
 
-    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> tuple[int, np.ndarray]:
-        """For `kernel.call`: the address of the C function and its context."""
-        return ctypes.cast(self.load(entry, request, size), ctypes.c_void_p).value or 0, self.context
+    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Function:
+        """For `kernel.call`."""
+        return self._at(self.load(entry, request, size))
 
-    def program(self, name: str, trace: Any) -> tuple[int, np.ndarray]:
+    def _at(self, loaded: Any) -> Function:
+        return Function(address=ctypes.cast(loaded, ctypes.c_void_p).value or 0, context=self.context)
+
+    def program(self, name: str, trace: Any) -> Function:
         """A trace (symbolic/jacobian.py), as `function` gives an entry."""
         from madi.symbolic.codegen import c_source
 
         return self.source(name, lambda: c_source(trace.function, seen=trace.seen, outside=trace.outside))
 
-    def source(self, name: str, make: Callable[[], str]) -> tuple[int, np.ndarray]:
+    def source(self, name: str, make: Callable[[], str]) -> Function:
         """The function `entry` of a C file made for this model, as `function` gives an entry."""
         if name not in self._loaded:
             self._loaded[name] = _library(self._path(name), name, make)
-        return ctypes.cast(self._loaded[name][0], ctypes.c_void_p).value or 0, self.context
+        return self._at(self._loaded[name][0])
 
-    def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
+    def loop(self, loop: Any) -> Callable[[Any], int]:
         """A loop around system functions, compiled."""
-        return loop_function(kernel, arguments)
+        return loop_function(loop)

@@ -99,7 +99,7 @@ def loop_coefficients(model, work, t, q, v, x):
 def loop_equations(model, work, t, q, v, x):
     """qdd and lam, the sparse loop equations refactorised."""
     loop_coefficients(model, work, t, q, v, x)
-    kkt.factorise(model, work, work.tally[kkt.SOFTNESS])
+    kkt.factorise(model, work, work.options.softness)
     kkt.accelerate(model, work)
 
 
@@ -120,7 +120,7 @@ def forward_loops_velocity_transform(model, work, t, q, v, x, out):
     kkt.coefficients(model, work)
     for k in range(model.nm):
         work.mass[k] = work.M[model.m_row[k] * model.nv + model.m_column[k]]
-    kkt.factorise(model, work, work.tally[kkt.SOFTNESS])
+    kkt.factorise(model, work, work.options.softness)
     kkt.accelerate(model, work)
     give(work.acceleration, model.nv, out)
 
@@ -157,7 +157,7 @@ def meet_drives(model, work, t, q, v, x, out):
 
 @kernel
 def forward_null_space(model, work, t, q, v, x, out):
-    """Accelerations with loops by the null-space method that work.tally names."""
+    """Accelerations with loops by the null-space method of work.options."""
     loop_coefficients(model, work, t, q, v, x)
     null_space.equations(model, work)
     give(work.acceleration, model.nv, out)

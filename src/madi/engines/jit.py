@@ -16,6 +16,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ from madi.engines.entries import ENTRIES
 from madi.forces import BY_CODE
 from madi.forces.dispatch import BUILT_IN
 from madi.kernel import SELDOM
-from madi.topology.layout import Layout, address_table, work_views
+from madi.kernel.fields import Function
+from madi.topology.layout import Arrays, Layout
 
 
 def explain_wait(what: str, compiled: Callable[[], Any]) -> Any:
@@ -69,10 +71,6 @@ def _make(what: str, told: str, compiled: Callable[[Any, Path], Any]) -> Any:
             abi.use_folder(None)  # a user's own functions are not ours to keep
 
 
-def _loop_name(kernel: Callable[..., Any]) -> str:
-    return f"{kernel.__module__}.{kernel.__name__}"
-
-
 @cache
 def entry_function(entry: str) -> Any:
     """The C function of an entry."""
@@ -98,11 +96,11 @@ def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     them (keep them)."""
     kinds = layout.arrays.force_kind
     calls = np.array([element_function(int(k)).address if k > BUILT_IN else 0 for k in kinds], dtype=np.int64)
-    table = layout.table.copy()
-    table[layout.arrays._fields.index("force_call")] = calls.ctypes.data
+    table, place = layout.arrays.table.copy(), list(Arrays.fields).index
+    table[place("force_call")] = calls.ctypes.data
     if layout.header("nh"):
         seldom = np.array([seldom_function(code).address for code in range(len(SELDOM))], dtype=np.int64)
-        table[layout.arrays._fields.index("seldom")] = seldom.ctypes.data
+        table[place("seldom")] = seldom.ctypes.data
         return table, (calls, seldom)
     return table, (calls,)
 
@@ -128,51 +126,49 @@ def interpreter_function() -> Any:
 
 
 @cache
-def loop_function(kernel: Callable[..., Any], arguments: str) -> Any:
-    """An integrator's loop (or another around system functions), compiled."""
-    name = _loop_name(kernel)
-    return _make(
-        name, f"loop {name.removeprefix('madi.')!r}", lambda abi, folder: abi.compile_loop(folder, kernel, arguments)
-    )
+def loop_function(loop: Any) -> Callable[[Any], int]:
+    """A loop around system functions (integrate/memory.py), compiled."""
+    piece = f"loop-{loop.name}"
+    made = _make(piece, piece, lambda abi, folder: abi.compile_loop(folder, loop.kernel, loop.memory))
+    return lambda memory: int(made(memory.table))
 
 
 _helpers: dict[str, subprocess.Popen[bytes]] = {}
 _compiling = threading.RLock()  # Numba's folder is one for the process
 
 
-def make_beside(entries: list[str], loops: list[tuple[Callable[..., Any], str]]) -> None:
+def make_beside(entries: list[str], loops: list[Any]) -> None:
     """Where nothing is in the disk cache yet: let a second process make these pieces while this one makes others."""
     if not is_kept():
         return
-    missing = [name for name in entries if not is_made(name) and name not in _helpers]
-    named = {_loop_name(kernel): (kernel, arguments) for kernel, arguments in loops}
-    parts = [loop for name, loop in named.items() if not is_made(name) and name not in _helpers]
+    pieces = [*(f"loop-{loop.name}" for loop in loops), *entries]
+    missing = [name for name in pieces if not is_made(name) and name not in _helpers]
     enough = 1 if any(name.startswith("close") for name in missing) else 2
-    if len(missing) + len(parts) < enough or (os.cpu_count() or 1) < 2 or not sys.executable:
+    if len(missing) < enough or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
-    words = [*(f"{kernel.__module__}:{kernel.__name__}:{arguments}" for kernel, arguments in parts), *missing]
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", "madi.engines.jit", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [sys.executable, "-m", "madi.engines.jit", *missing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
     except OSError:
         return
-    for name in [*missing, *(_loop_name(kernel) for kernel, _ in parts)]:
+    for name in missing:
         _helpers[name] = process
 
 
-def _helper(words: list[str]) -> None:
+def _helper(pieces: list[str]) -> None:
     """The second process: compile, leave everything in the disk cache."""
     # under its package name, so that the cache entries are those the first process will look for
     from madi.engines import jit
 
-    for word in words:
-        module, _, rest = word.partition(":")
-        if rest:
-            name, _, arguments = rest.partition(":")
-            jit.loop_function(getattr(import_module(module), name), arguments)
+    for piece in pieces:
+        if piece.startswith("loop-"):
+            import_module("madi.run.record")  # brings all loops there are
+            import_module("madi.integrate")
+            loop = import_module("madi.integrate.memory").Loop.known[piece.removeprefix("loop-")]
+            jit.loop_function(loop)
         else:
-            jit.entry_function(module)
+            jit.entry_function(piece)
 
 
 class JitEngine:
@@ -186,40 +182,29 @@ class JitEngine:
         self.values = np.zeros(1) if values is None else values
         self.model_argument, self._calls = model_table(layout)
         self._programs: dict[str, Any] = {}
-        self._dense = False
-        self._own = threading.local()  # each thread has its own scratch: the calls release Python's lock
+        self._dense, self._options = False, None
+        self._own: Any = threading.local()  # each thread has its own scratch: the calls release Python's lock
 
-    def for_run(self, dense: bool = False) -> JitEngine:
-        """The same with scratch of its own: a run's options and memory are not an evaluation's. `dense`: with room for
-        null-space methods."""
+    def for_run(self, dense: bool = False, options: Any = None) -> JitEngine:
+        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space methods;
+        `options`: of closing the loops."""
         other = copy.copy(self)
-        other._own, other._dense = threading.local(), dense
+        other._own, other._dense, other._options = SimpleNamespace(), dense, options  # a run is one thread's at a time
         return other
-
-    def _scratch(self) -> tuple[np.ndarray, np.ndarray]:
-        """This thread's table of scratch views, and the context made of it."""
-        if not hasattr(self._own, "context"):
-            self._own.work = work_views(self.layout.ints, np.zeros(self.layout.work_size(self._dense)), self._dense)
-            self._own.table = address_table(self._own.work)
-            tables = (self.model_argument, self._own.table)
-            self._own.context = np.array([table.ctypes.data for table in tables], dtype=np.int64)
-        return self._own.table, self._own.context
 
     @property
     def work(self) -> Any:
-        """This thread's scratch as named views."""
-        self._scratch()
+        """This thread's scratch."""
+        if not hasattr(self._own, "work"):
+            self._own.work = self.layout.scratch(self._dense, options=self._options)
+            tables = (self.model_argument, self._own.work.table)
+            self._own.context = np.array([table.ctypes.data for table in tables], dtype=np.int64)
         return self._own.work
-
-    @property
-    def work_argument(self) -> np.ndarray:
-        """For `kernel.as_work`."""
-        return self._scratch()[0]
 
     @property
     def context(self) -> np.ndarray:
         """What an entry gets as its last argument."""
-        return self._scratch()[1]
+        return self.work and self._own.context
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
@@ -227,11 +212,11 @@ class JitEngine:
         entry_callable(entry)(t, *(a.ctypes.data for a in (q, v, x, out, self.context)))
         return out
 
-    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> tuple[Any, np.ndarray]:
-        """For `kernel.call`: the address of the C function and its context. Requests are read from x at run time."""
-        return entry_function(entry).address, self.context
+    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Function:
+        """For `kernel.call`. Requests are read from x at run time."""
+        return Function(address=entry_function(entry).address, context=self.context)
 
-    def program(self, name: str, trace: Any) -> tuple[Any, np.ndarray]:
+    def program(self, name: str, trace: Any) -> Function:
         """A trace (symbolic/jacobian.py), as `function` gives an entry: run as data (interpreter.py)."""
         from madi.engines.interpreter import Program
         from madi.engines.plain import CalledFromC
@@ -239,18 +224,18 @@ class JitEngine:
         if trace.outside is not None:  # functions in Python take longer than all the rest
             if name not in self._programs:
                 self._programs[name] = CalledFromC(trace, self.values)
-            return self._programs[name].address, self.context
+            return Function(address=self._programs[name].address, context=self.context)
         if name not in self._programs:
             self._programs[name] = Program(trace.function)
         own = self._own.__dict__.setdefault("programs", {})
         if name not in own:
             arrays = (*self._programs[name].arrays(), self.values)
             own[name] = (arrays, np.array([array.ctypes.data for array in arrays], dtype=np.int64))
-        return interpreter_function().address, own[name][1]
+        return Function(address=interpreter_function().address, context=own[name][1])
 
-    def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
+    def loop(self, loop: Any) -> Callable[[Any], int]:
         """A loop around system functions, compiled."""
-        return loop_function(kernel, arguments)
+        return loop_function(loop)
 
 
 if __name__ == "__main__":

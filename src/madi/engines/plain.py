@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from madi.engines.entries import ENTRIES
+from madi.kernel.fields import Function
 from madi.signals.callback import POINTER
-from madi.topology.layout import Layout, work_views
+from madi.topology.layout import Layout
 
 
 class CalledFromC:
@@ -35,15 +36,15 @@ class PlainEngine:
 
     name = "plain"
 
-    def __init__(self, layout: Layout, values: np.ndarray | None = None, dense: bool = False):
+    def __init__(self, layout: Layout, values: np.ndarray | None = None, dense: bool = False, options: Any = None):
         self.layout, self.values = layout, values
         self.model = self.model_argument = layout.arrays
-        self.work = work_views(layout.ints, np.zeros(layout.work_size(dense)), dense)
+        self.work = layout.scratch(dense, options=options)
 
-    def for_run(self, dense: bool = False) -> PlainEngine:
-        """The same with scratch of its own: a run's options and memory are not an evaluation's. `dense`: with room for
-        null-space methods."""
-        return PlainEngine(self.layout, self.values, dense)
+    def for_run(self, dense: bool = False, options: Any = None) -> PlainEngine:
+        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space methods;
+        `options`: of closing the loops."""
+        return PlainEngine(self.layout, self.values, dense, options)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
@@ -52,27 +53,27 @@ class PlainEngine:
             ENTRIES[entry].function(self.model, self.work, t, q, v, x, out)
         return out
 
-    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> tuple[Callable[..., int], np.ndarray]:
-        """For `kernel.call`: a Python callable and its context."""
+    def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Function:
+        """For `kernel.call`."""
         kernel = ENTRIES[entry].function
 
-        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray, context: Any) -> int:
+        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
             kernel(self.model, self.work, t, q, v, x, out)
             return 0
 
-        return call, np.zeros(2, dtype=np.int64)
+        return Function(call)
 
-    def program(self, name: str, trace: Any) -> tuple[Callable[..., int], np.ndarray]:
+    def program(self, name: str, trace: Any) -> Function:
         """A trace (symbolic/jacobian.py), as `function` gives an entry."""
 
-        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray, context: Any) -> int:
+        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
             size = [trace.function.size1_in(k) for k in (1, 2, 3)]
             values = trace(t, q[: size[0]], v[: size[1]], x[: size[2]], self.values)
             out[: len(values)] = values
             return 0
 
-        return call, np.zeros(2, dtype=np.int64)
+        return Function(call)
 
-    def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
-        """An integrator's loop, as it is."""
-        return kernel
+    def loop(self, loop: Any) -> Callable[[Any], int]:
+        """A loop around system functions, as it is."""
+        return loop.kernel

@@ -1,21 +1,23 @@
-"""Integrators: one file per method, one contract (contract.py). A new one is a file and a line in `METHODS`."""
+"""Integrators: one file a method (method.py tells what it is), two loops for all of them (march.py).
 
-from madi.integrate import ab3, abm, dopri, newmark_explicit, radau, rk4, structural, sundials
-from madi.integrate.contract import Method
+A new one is a file and a line of `METHODS`.
+"""
 
-METHODS: dict[str, Method] = {
+from __future__ import annotations
+
+from madi.integrate.ab3 import AB3
+from madi.integrate.abm import Adams
+from madi.integrate.dopri import DormandPrince
+from madi.integrate.method import Method
+from madi.integrate.newmark_explicit import ExplicitNewmark, ExplicitNewmarkFull
+from madi.integrate.radau import Radau
+from madi.integrate.rk4 import RK4
+from madi.integrate.structural import GeneralizedAlpha, Newmark
+from madi.integrate.sundials import CVODE, IDA
+
+METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
-        rk4.METHOD,
-        ab3.METHOD,
-        abm.METHOD,
-        dopri.METHOD,
-        newmark_explicit.METHOD,
-        newmark_explicit.FULL,
-        structural.NEWMARK,
-        structural.GENERALIZED_ALPHA,
-        radau.METHOD,
-        sundials.IDA,
-        sundials.CVODE,
+        RK4, AB3, Adams, DormandPrince, ExplicitNewmark, ExplicitNewmarkFull, Newmark, GeneralizedAlpha, Radau, IDA, CVODE
     )
-}
+}  # fmt: skip

@@ -8,95 +8,71 @@ between. The first two steps, and a last one of another length, are by Runge-Kut
 
 from __future__ import annotations
 
-from madi.integrate.contract import (
-    ACCEPTED,
-    DONE,
-    EVALUATIONS,
-    FIXED_STEP,
-    NEXT,
-    NOT_FINITE,
-    PAUSED,
-    STARTED,
-    STEP,
-    TIME,
-    Method,
-    all_finite,
-    arrive,
-    derivative_here,
-    first_outputs,
-    hermite_outputs,
-    note_step,
-    start_step,
-)
-from madi.integrate.rk4 import next_step, rk4_step
+from dataclasses import dataclass
+
+from madi.integrate.march import fixed_steps
+from madi.integrate.memory import DONE
+from madi.integrate.method import Method
+from madi.integrate.runge_kutta import CLASSICAL, ClassicalMemory
+from madi.integrate.step import arrive, start_step
 from madi.joints.dispatch import chart_point, chart_rate
-from madi.kernel import as_model, kernel, view1
+from madi.kernel import kernel, view1
+from madi.kernel.fields import Reals, reals
+
+ANOTHER_LENGTH = 1e-6  # of a step
+
+
+class AB3Memory(ClassicalMemory):  # type: ignore[misc, valid-type]
+    """States one and two steps ago."""
+
+    q_1: Reals = reals("nq")
+    v_1: Reals = reals("nv")
+    a_1: Reals = reals("nv")
+    q_2: Reals = reals("nq")
+    v_2: Reals = reals("nv")
+    a_2: Reals = reals("nv")
 
 
 @kernel
-def carried(model, q0, q, d, out, theta):
-    """The derivative d = (v, a) that held at q, as a derivative in the chart at q0."""
-    nv = model.nv
-    chart_point(model, q0, q, theta)
-    chart_rate(model, theta, d, out)
-    for c in range(nv):
-        out[nv + c] = d[nv + c]
+def carried(m, q, v, out):
+    """theta' in the chart at m.q, for the speeds v that held at q."""
+    theta = m.x
+    chart_point(m.model, m.q, q, theta)
+    chart_rate(m.model, theta, v, out)
 
 
-def loop(function, context, close, close_context, remarks, model, times, Q, V, state, count, option, buffer, n_times, limit):
-    """See contract.py. state keeps v and three times (q, derivative): now, one step ago, two steps ago."""
-    calls = (function, context, close, close_context, remarks)
-    model = as_model(model)
-    nq, nv = model.nq, model.nv
-    n = 2 * nv
-    q, v = view1(state, 4, nq), view1(state, 4 + nq, nv)
-    d, q_1, d_1 = view1(state, 4 + nq + nv, n), view1(state, 4 + nq + nv + n, nq), view1(state, 4 + 2 * nq + nv + n, n)
-    q_2, d_2 = view1(state, 4 + 2 * nq + nv + 2 * n, nq), view1(state, 4 + 3 * nq + nv + 2 * n, n)
-    x0, x1 = view1(buffer, 0, n), view1(buffer, n, n)
-    x, k = view1(buffer, 2 * n, n), view1(buffer, 3 * n, n)
-    d1, q1, scratch = view1(buffer, 4 * n, n), view1(buffer, 5 * n, nq), view1(buffer, 5 * n + nq, nq + n)
-    if count[STARTED] == 0:
-        count[STARTED] = 1
-        derivative_here(calls, model, state[TIME], q, v, d, scratch)
-        count[EVALUATIONS] += 1
-        first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
-    while count[NEXT] < n_times:
-        if limit <= 0:
-            return PAUSED
-        limit -= 1
-        t, h = next_step(state, option, count[ACCEPTED])
-        start_step(v, nv, x0)
-        if count[ACCEPTED] < 2 or h < 0.999999 * option[FIXED_STEP]:
-            rk4_step(calls, model, t, h, q, x0, d, x1, x, k, scratch)
-            count[EVALUATIONS] += 3
-        else:
-            carried(model, q, q_1, d_1, x, k)
-            carried(model, q, q_2, d_2, k, d1)
-            for j in range(n):
-                x1[j] = x0[j] + h / 12.0 * (23.0 * d[j] - 16.0 * x[j] + 5.0 * k[j])
-        arrive(calls, model, t + h, q, x1, q1, d1, scratch)
-        count[EVALUATIONS] += 1
-        if not (all_finite(x1, n) and all_finite(d1, n)):
-            return NOT_FINITE
-        hermite_outputs(model, times, n_times, count, t, h, q, x0, d, x1, d1, q1, Q, V, view1(buffer, 2 * n, n + nq))
-        for j in range(nq):
-            q_2[j], q_1[j], q[j] = q_1[j], q[j], q1[j]
+@kernel
+def step(m, t, h):
+    """See the head of this file."""
+    nv = m.model.nv
+    if m.accepted < 2 or h < (1.0 - ANOTHER_LENGTH) * m.step:
+        CLASSICAL(m, t, h)
+    else:
+        once, twice = view1(m.k, 0, nv), view1(m.k, nv, nv)
+        start_step(m)
+        carried(m, m.q_1, m.v_1, once)
+        carried(m, m.q_2, m.v_2, twice)
         for c in range(nv):
-            v[c] = x1[nv + c]
-        for j in range(n):
-            d_2[j], d_1[j], d[j] = d_1[j], d[j], d1[j]
-        count[ACCEPTED] += 1
-        note_step(calls, t + h, h)
-        state[TIME], state[STEP] = t + h, h
+            m.x1[c] = m.x0[c] + h / 12.0 * (23.0 * m.v[c] - 16.0 * once[c] + 5.0 * twice[c])
+            m.x1[nv + c] = m.x0[nv + c] + h / 12.0 * (23.0 * m.a[c] - 16.0 * m.a_1[c] + 5.0 * m.a_2[c])
+    arrive(m, t + h, m.x1)
     return DONE
 
 
-METHOD = Method(
-    "ab3",
-    loop,
-    order=3,
-    adaptive=False,
-    first=4,
-    state=lambda nq, nv: 4 + 3 * nq + 7 * nv,
-    buffer=lambda nq, nv: 5 * 2 * nv + 2 * nq + 2 * nv,
-)
+@kernel
+def remember(m):
+    """This state becomes a past one."""
+    for j in range(m.model.nq):
+        m.q_2[j], m.q_1[j] = m.q_1[j], m.q[j]
+    for c in range(m.model.nv):
+        m.v_2[c], m.v_1[c] = m.v_1[c], m.v[c]
+        m.a_2[c], m.a_1[c] = m.a_1[c], m.a[c]
+
+
+@dataclass(frozen=True)
+class AB3(Method):
+    """Adams-Bashforth of third order: one evaluation a step, fixed step."""
+
+    name = "ab3"
+    order = 3
+    fixed = fixed_steps("ab3", AB3Memory, step, remember=remember)

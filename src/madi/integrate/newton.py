@@ -3,13 +3,10 @@
     [ c_a dR/dqdd + c_v dR/dqd + c_q dR/dq    dR/dlam ] (d, dlam) = -(R, Phi' / c_v - eps lam)
     [ Phi_q + (c_q / c_v) dPhi'/dq              -eps    ]
 
-The values come block by block (symbolic/jacobian.py); a `plan` of integers says where each goes in the factor. Order and
+The values come block by block (symbolic/jacobian.py); a `Plan` says where each goes in the factor. Order and
 regularisation are those of the loop equations (topology/pattern.py, loops/kkt.py): columns from the leaves to the root, then
 rows, by minimum degree; so places are known beforehand and redundant rows do no harm. The matrix is not symmetric: below the
 diagonal stands L, above it U, in one pattern.
-
-    plan = nu, nl, nx, entries of the six blocks, then where these begin: first, index, target, place of every entry,
-           unknown of every column and row (-1: none), row and column of every entry in its block
 """
 
 from __future__ import annotations
@@ -18,25 +15,60 @@ from typing import Any
 
 import numpy as np
 
-from madi.kernel import call, kernel, view1
+from madi.integrate.memory import Memory
+from madi.kernel import call, kernel, present, view1
+from madi.kernel.fields import Fields, Ints, Reals, function, integer, ints, part, reals, size
+from madi.topology.pattern import Factor
 
-NU, NL, NX, ENTRIES, FIRST, INDEX, TARGET, PLACE, UNKNOWN, ROW, COLUMN = 0, 1, 2, 3, 9, 10, 11, 12, 13, 14, 15
-HEAD = 16
 PARTS = 6
 PART_QDD, PART_QD, PART_Q, PART_LAM, PART_PHI, PART_RATE = range(PARTS)
+REGULARISATION = 2  # model.row_value[r, ...]: eps of a row
+DIFFERENCE = 1e-5  # m, rad, m/s, rad/s: of central differences by q and qd; R is linear in the rest
 
 
-def make_plan(blocks: Any, arrays: Any) -> np.ndarray:
+class Plan(Fields):
+    """Where the entries of the blocks go, and how the matrix is factored."""
+
+    nu: int = size()  # unknowns
+    nl: int = size()  # entries below the diagonal of the factor
+    nx: int = size()  # products of the factorisation
+    nf: int = size()  # numbers of the factor: nu + 2 nl
+    ns: int = size()  # entries of the six blocks together
+    entries: Ints = ints(str(PARTS))  # of each block
+    first: Ints = ints("nu+1")  # entries below the diagonal of each unknown's column
+    index: Ints = ints("nl")
+    target: Ints = ints("nx")  # where each product goes
+    place: Ints = ints("ns")  # of every entry in the factor, -1: none
+    row: Ints = ints("ns")  # and in its block
+    column: Ints = ints("ns")
+    unknown: Ints = ints("nv+nr")  # of every column and row, -1: none
+
+
+class ImplicitMemory(Memory):
+    """Memory of a method that solves with the Jacobian of the residual."""
+
+    plan: Plan = part(Plan)
+    residual: Any = function()
+    blocks: Any = function()  # of its Jacobian; ABSENT: by differences
+    entries: Reals = reals("ns")  # of the blocks
+    trial: Reals = reals("2*nv+nr")  # (theta, qdd, lam), and behind it (generated C takes them together) c_a, c_v, c_q
+    coefficients: Reals = reals("3")
+    balance: Reals = reals("nv+2*nr")  # (R, Phi, Phi') there
+    ahead: Reals = reals("nv+2*nr")
+    behind: Reals = reals("nv+2*nr")
+    newtons: int = integer()  # iterations made
+    jacobians: int = integer()  # matrices made
+
+
+def make_plan(blocks: Any, arrays: Any) -> Plan:
     """The plan for blocks of this pattern. `arrays`: the model."""
-    from madi.topology.pattern import Factor
-
     nv, nr = int(arrays.nv), int(arrays.nr)
     rows = [r for r in range(nr) if arrays.row_place[r] >= 0]
     rows.sort(key=lambda r: int(arrays.row_place[r]))
     number = {c: k for k, c in enumerate(reversed(range(nv)))} | {nv + r: nv + k for k, r in enumerate(rows)}
     ends = []  # (row, column) of every entry as unknowns, -1 where one is none
-    for part, (i, j) in enumerate(zip(blocks.rows, blocks.columns, strict=True)):
-        i, j = i + (nv if part >= PART_PHI else 0), j + (nv if part == PART_LAM else 0)
+    for block, (i, j) in enumerate(zip(blocks.rows, blocks.columns, strict=True)):
+        i, j = i + (nv if block >= PART_PHI else 0), j + (nv if block == PART_LAM else 0)
         ends += [(number.get(int(a), -1), number.get(int(b), -1)) for a, b in zip(i, j, strict=True)]
     neighbours: list[set[int]] = [set() for _ in range(nv + len(rows))]
     for a, b in ends:
@@ -45,41 +77,29 @@ def make_plan(blocks: Any, arrays: Any) -> np.ndarray:
             neighbours[b].add(a)
     factor = Factor(neighbours, nv)
     sizes, parts = factor.sizes(), factor.arrays()
-    places = []
-    for a, b in ends:
-        if a < 0 or b < 0:
-            places.append(-1)
-            continue
-        row, column = int(factor.rank[a]), int(factor.rank[b])
-        places.append(factor.position(row, column) + (sizes["nl"] if row < column else 0))
-    unknown = [int(factor.rank[number[c]]) if c in number else -1 for c in range(nv + nr)]
-    lists = [parts["l_first"], parts["l_index"], parts["l_target"], np.array(places, dtype=np.int64), np.array(unknown),
-             np.concatenate(blocks.rows), np.concatenate(blocks.columns)]  # fmt: skip
-    begins = HEAD + np.concatenate([[0], np.cumsum([len(item) for item in lists])[:-1]])
-    head = [sizes["nu"], sizes["nl"], sizes["nx"], *blocks.sizes, *begins]
-    return np.concatenate([head, *lists]).astype(np.int64)
-
-
-def factor_length(plan: np.ndarray) -> int:
-    """Numbers of a factor."""
-    return int(plan[NU] + 2 * plan[NL])
-
-
-def value_length(plan: np.ndarray) -> int:
-    """Entries of the six blocks."""
-    return int(np.sum(plan[ENTRIES : ENTRIES + PARTS]))
+    counts = {"nf": sizes["nu"] + 2 * sizes["nl"], "ns": sum(blocks.sizes), "nv": nv, "nr": nr}
+    plan = Plan(sizes | counts)
+    plan.entries[:] = blocks.sizes
+    plan.first[:], plan.index[:], plan.target[:] = parts["l_first"], parts["l_index"], parts["l_target"]
+    plan.row[:], plan.column[:] = np.concatenate(blocks.rows), np.concatenate(blocks.columns)
+    for k, (a, b) in enumerate(ends):
+        row, column = (int(factor.rank[x]) if x >= 0 else -1 for x in (a, b))
+        above = sizes["nl"] if row < column else 0
+        plan.place[k] = factor.position(row, column) + above if min(row, column) >= 0 else -1
+    plan.unknown[:] = [int(factor.rank[number[c]]) if c in number else -1 for c in range(nv + nr)]
+    return plan
 
 
 @kernel
 def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
     """The matrix on top from the blocks' values; `rates` 0: without dPhi'/dq."""
-    nu, nl = plan[NU], plan[NL]
+    nu, nl = plan.nu, plan.nl
     for k in range(nu + 2 * nl):
         F[k] = 0.0
     for r in range(model.nr):
-        p = plan[plan[UNKNOWN] + model.nv + r]
+        p = plan.unknown[model.nv + r]
         if p >= 0:
-            F[p] = -model.row_value[r, 2]
+            F[p] = -model.row_value[r, REGULARISATION]
     at = 0
     for part in range(PARTS):
         c = 1.0
@@ -89,8 +109,8 @@ def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
             if rates == 0:
                 continue
             c = c_q / c_v
-        for _ in range(plan[ENTRIES + part]):
-            p = plan[plan[PLACE] + at]
+        for _ in range(plan.entries[part]):
+            p = plan.place[at]
             if p >= 0:
                 F[p] = F[p] + c * values[at]
             at += 1
@@ -99,17 +119,17 @@ def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
 @kernel
 def factorise(plan, F):
     """F becomes L (unit diagonal left out), the inverse diagonal and U."""
-    nu, nl, p = plan[NU], plan[NL], plan[TARGET]
-    first = plan[FIRST]
+    nu, nl, p = plan.nu, plan.nl, 0
+    first = plan.first
     for k in range(nu):
         inverse = 1.0 / F[k]
         F[k] = inverse
-        begin, end = nu + plan[first + k], nu + plan[first + k + 1]
+        begin, end = nu + first[k], nu + first[k + 1]
         for i in range(begin, end):
             F[i] = F[i] * inverse
         for i in range(begin, end):
             for j in range(i, end):
-                t = plan[p]
+                t = plan.target[p]
                 p += 1
                 if i == j:
                     F[t] = F[t] - F[i] * F[nl + i]
@@ -121,17 +141,17 @@ def factorise(plan, F):
 @kernel
 def solve(plan, F, x):
     """x <- the solution for the right-hand side x, in the order of the unknowns."""
-    nu, nl = plan[NU], plan[NL]
-    first, index = plan[FIRST], plan[INDEX]
+    nu, nl = plan.nu, plan.nl
+    first, index = plan.first, plan.index
     for k in range(nu):
         y = x[k]
-        for i in range(plan[first + k], plan[first + k + 1]):
-            j = plan[index + i]
+        for i in range(first[k], first[k + 1]):
+            j = index[i]
             x[j] = x[j] - F[nu + i] * y
     for k in range(nu - 1, -1, -1):
         y = x[k]
-        for i in range(plan[first + k], plan[first + k + 1]):
-            y = y - F[nu + nl + i] * x[plan[index + i]]
+        for i in range(first[k], first[k + 1]):
+            y = y - F[nu + nl + i] * x[index[i]]
         x[k] = y * F[k]
 
 
@@ -142,10 +162,10 @@ def block_times(plan, values, part, x, out, n):
         out[i] = 0.0
     at = 0
     for k in range(part):
-        at += plan[ENTRIES + k]
-    for k in range(at, at + plan[ENTRIES + part]):
-        i = plan[plan[ROW] + k]
-        out[i] = out[i] + values[k] * x[plan[plan[COLUMN] + k]]
+        at += plan.entries[k]
+    for k in range(at, at + plan.entries[part]):
+        i = plan.row[k]
+        out[i] = out[i] + values[k] * x[plan.column[k]]
 
 
 # ---- the same with a complex matrix: real parts first, then imaginary parts ------------------------------------------
@@ -154,7 +174,7 @@ def block_times(plan, values, part, x, out, n):
 @kernel
 def assemble_complex(model, plan, values, re, im, F):
     """mu dR/dqdd + dR/dqd + dR/dq / mu and the rows, for mu = re + i im; the rows are not scaled."""
-    m = plan[NU] + 2 * plan[NL]
+    m = plan.nf
     square = re * re + im * im
     assemble(model, plan, values, re, 1.0, re / square, F, 0)
     imaginary = view1(F, m, m)
@@ -163,8 +183,8 @@ def assemble_complex(model, plan, values, re, im, F):
     at = 0
     for part in range(PART_LAM):
         c = im if part == PART_QDD else -im / square if part == PART_Q else 0.0
-        for _ in range(plan[ENTRIES + part]):
-            p = plan[plan[PLACE] + at]
+        for _ in range(plan.entries[part]):
+            p = plan.place[at]
             if p >= 0:
                 imaginary[p] = imaginary[p] + c * values[at]
             at += 1
@@ -181,19 +201,19 @@ def take_product(F, m, t, i, j):
 @kernel
 def factorise_complex(plan, F):
     """As `factorise`."""
-    nu, nl, p = plan[NU], plan[NL], plan[TARGET]
-    m, first = nu + 2 * nl, plan[FIRST]
+    nu, nl, p = plan.nu, plan.nl, 0
+    m, first = plan.nf, plan.first
     for k in range(nu):
         square = F[k] * F[k] + F[m + k] * F[m + k]
         re, im = F[k] / square, -F[m + k] / square
         F[k], F[m + k] = re, im
-        begin, end = nu + plan[first + k], nu + plan[first + k + 1]
+        begin, end = nu + first[k], nu + first[k + 1]
         for i in range(begin, end):
             a, b = F[i], F[m + i]
             F[i], F[m + i] = a * re - b * im, a * im + b * re
         for i in range(begin, end):
             for j in range(i, end):
-                t = plan[p]
+                t = plan.target[p]
                 p += 1
                 if i == j:
                     take_product(F, m, t, i, nl + i)
@@ -205,18 +225,18 @@ def factorise_complex(plan, F):
 @kernel
 def solve_complex(plan, F, x):
     """As `solve`; x: real parts of all unknowns, then imaginary parts."""
-    nu, nl = plan[NU], plan[NL]
-    m, first, index = nu + 2 * nl, plan[FIRST], plan[INDEX]
+    nu, nl = plan.nu, plan.nl
+    m, first, index = plan.nf, plan.first, plan.index
     for k in range(nu):
         c, d = x[k], x[nu + k]
-        for i in range(plan[first + k], plan[first + k + 1]):
-            j = plan[index + i]
+        for i in range(first[k], first[k + 1]):
+            j = index[i]
             a, b = F[nu + i], F[m + nu + i]
             x[j], x[nu + j] = x[j] - (a * c - b * d), x[nu + j] - (a * d + b * c)
     for k in range(nu - 1, -1, -1):
         re, im = x[k], x[nu + k]
-        for i in range(plan[first + k], plan[first + k + 1]):
-            j = plan[index + i]
+        for i in range(first[k], first[k + 1]):
+            j = index[i]
             a, b, c, d = F[nu + nl + i], F[m + nu + nl + i], x[j], x[nu + j]
             re, im = re - (a * c - b * d), im - (a * d + b * c)
         x[k], x[nu + k] = re * F[k] - im * F[m + k], re * F[m + k] + im * F[k]
@@ -229,70 +249,63 @@ def solve_complex(plan, F, x):
 def right_side(model, plan, out, scale, lam, y):
     """y = -(R, scale Phi' - eps lam) in the order of the unknowns, from what `residual` gave."""
     nv, nr = model.nv, model.nr
-    place = plan[UNKNOWN]
+    place = plan.unknown
     for c in range(nv):
-        y[plan[place + c]] = -out[c]
+        y[place[c]] = -out[c]
     for r in range(nr):
-        p = plan[place + nv + r]
+        p = place[nv + r]
         if p >= 0:
-            y[p] = -scale * out[nv + nr + r] + model.row_value[r, 2] * lam[r]
+            y[p] = -scale * out[nv + nr + r] + model.row_value[r, REGULARISATION] * lam[r]
 
 
 @kernel
 def rows_side(model, plan, out, at, y):
     """y = -(0, Phi) for at = nv, -(0, Phi') for at = nv + nr."""
     nv = model.nv
-    place = plan[UNKNOWN]
+    place = plan.unknown
     for c in range(nv):
-        y[plan[place + c]] = 0.0
+        y[place[c]] = 0.0
     for r in range(model.nr):
-        p = plan[place + nv + r]
+        p = place[nv + r]
         if p >= 0:
             y[p] = -out[at + r]
 
 
 @kernel
-def differences(residual, context, model, t, q, v, x, values, scratch):
-    """The blocks, full, by central differences: where the model cannot be traced. scratch: 2 (nv + 2 nr) numbers."""
-    nv, nr = model.nv, model.nr
-    m = nv + 2 * nr
-    ahead, behind = view1(scratch, 0, m), view1(scratch, m, m)
-    for part in range(4):
-        n = nr if part == PART_LAM else nv
-        begin = nv if part == PART_QDD else 2 * nv if part == PART_LAM else 0
-        for c in range(n):
-            step = 1.0 if part in (PART_QDD, PART_LAM) else 1e-5
-            if part == PART_QD:
-                kept = v[c]
-                v[c] = kept + step
-                call(residual, t, q, v, x, ahead, context)
-                v[c] = kept - step
-                call(residual, t, q, v, x, behind, context)
-                v[c] = kept
-            else:
-                kept = x[begin + c]
-                x[begin + c] = kept + step
-                call(residual, t, q, v, x, ahead, context)
-                x[begin + c] = kept - step
-                call(residual, t, q, v, x, behind, context)
-                x[begin + c] = kept
-            for i in range(nv):
-                change = (ahead[i] - behind[i]) / (2.0 * step)
-                if part == PART_LAM:
-                    values[3 * nv * nv + c * nv + i] = change
-                else:
-                    values[part * nv * nv + i * nv + c] = change
-            if part in (PART_QD, PART_Q):  # Phi_q, then dPhi'/dq
-                at = 3 * nv * nv + (nr if part == PART_QD else 2 * nr) * nv
-                for r in range(nr):
-                    values[at + r * nv + c] = (ahead[nv + nr + r] - behind[nv + nr + r]) / (2.0 * step)
+def blocks_at(m, t, q, v):
+    """The blocks' values at the trial state from q: exact where there is a trace, else by differences."""
+    if present(m.blocks):
+        call(m.blocks, t, q, v, m.trial, m.entries)
+    else:
+        differences(m, t, q, v)
 
 
 @kernel
-def blocks_at(calls, model, t, q, v, x, values, scratch):
-    """The blocks' values: exact where there is a trace, else by differences."""
-    residual, residual_context, parts, parts_context = calls
-    if parts != 0:
-        call(parts, t, q, v, x, values, parts_context)
-    else:
-        differences(residual, residual_context, model, t, q, v, x, values, scratch)
+def differences(m, t, q, v):
+    """The blocks, full, by central differences: where the model cannot be traced."""
+    nv, nr = m.model.nv, m.model.nr
+    for c in range(nv):
+        difference(m, t, q, v, v, c, DIFFERENCE, PART_QD, c)
+        difference(m, t, q, v, m.trial, c, DIFFERENCE, PART_Q, c)
+        difference(m, t, q, v, m.trial, nv + c, 1.0, PART_QDD, c)
+    for r in range(nr):
+        difference(m, t, q, v, m.trial, 2 * nv + r, 1.0, PART_LAM, r)
+
+
+@kernel
+def difference(m, t, q, v, x, place, step, part, c):
+    """Column c of a block, and of those of Phi' beside it: by x[place], of the trial state or of the speeds v."""
+    nv, nr = m.model.nv, m.model.nr
+    kept = x[place]
+    x[place] = kept + step
+    call(m.residual, t, q, v, m.trial, m.ahead)
+    x[place] = kept - step
+    call(m.residual, t, q, v, m.trial, m.behind)
+    x[place] = kept
+    for i in range(nv):
+        at = 3 * nv * nv + c * nv + i if part == PART_LAM else part * nv * nv + i * nv + c
+        m.entries[at] = (m.ahead[i] - m.behind[i]) / (2.0 * step)
+    if part in (PART_QD, PART_Q):  # Phi_q, then dPhi'/dq
+        at = 3 * nv * nv + (nr if part == PART_QD else 2 * nr) * nv + c
+        for r in range(nr):
+            m.entries[at + r * nv] = (m.ahead[nv + nr + r] - m.behind[nv + nr + r]) / (2.0 * step)

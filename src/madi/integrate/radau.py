@@ -15,67 +15,33 @@ docs/references.md: [Hairer, Wanner 1996], [Gustafsson 1994].
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from madi.integrate.contract import (
-    ACCEPTED,
-    ATOL,
-    DONE,
-    END,
-    EVALUATIONS,
-    FIRST_STEP,
-    FIXED_STEP,
-    MAX_STEP,
-    NEWTON_FAILED,
-    NEXT,
-    NOT_FINITE,
-    PAUSED,
-    REJECTED,
-    RTOL,
-    SINCE,
-    STARTED,
-    STEP,
-    STEP_TOO_SMALL,
-    STORED,
-    TIME,
-    Method,
-    all_finite,
-    arrive,
-    derivative,
-    derivative_here,
-    error_norm,
-    first_outputs,
-    first_step,
-    hermite_outputs,
-    leaps,
-    note_step,
-    scales,
-    start_step,
-)
+from madi.integrate.control import SHORTEST, choose_first_step, error_norm, larger_scales, scales
+from madi.integrate.march import begin_at_rest, fixed_steps, judged_steps
+from madi.integrate.memory import AGAIN, DONE, NEWTON_FAILED, NOT_FINITE, PAUSED, AdaptiveMemory
+from madi.integrate.method import Adaptive
 from madi.integrate.newton import (
-    ENTRIES,
-    NL,
-    NU,
     PART_PHI,
     PART_Q,
     PART_QDD,
-    PARTS,
-    UNKNOWN,
+    ImplicitMemory,
     assemble,
     assemble_complex,
     block_times,
     blocks_at,
-    factor_length,
     factorise,
     factorise_complex,
     right_side,
     solve,
     solve_complex,
-    value_length,
 )
-from madi.integrate.rk4 import next_step
-from madi.joints.dispatch import chart_rate
-from madi.kernel import as_model, call, kernel, view1
+from madi.integrate.outputs import AT_END, cubic_ends, cubic_outputs, wanted
+from madi.integrate.step import arrive, arrived, derivative, start_step
+from madi.kernel import call, kernel, view1
+from madi.kernel.fields import Reals, integer, real, reals
 
 _R = 6.0**0.5
 C = np.array([(4.0 - _R) / 10.0, (4.0 + _R) / 10.0, 1.0])
@@ -100,95 +66,120 @@ TI = np.linalg.inv(T)
 D1, D2, D3 = -(13.0 + 7.0 * _R) / 3.0, (-13.0 + 7.0 * _R) / 3.0, -1.0 / 3.0  # of the error estimate
 # of the polynomial through (0, 0) and the stages, its value in the middle of the step
 HALF = np.array([np.prod([(0.5 - c) / (C[i] - c) for c in (0.0, *np.delete(C, i))]) for i in range(3)])
-MOST = 8  # iterations; of a fixed step five times as many
-JACOBIANS, NEWTONS = SINCE, STORED  # count[...]
-OLD_H, OLD_ERROR, FACTOR_H, FRESH, FIRST = range(4, 9)  # state[...]: then q, v, (v, a), Z of the last step, blocks
+MOST = 8  # iterations; of a fixed step five times as many, and to this tolerance: nothing else judges the step
+MOST_FIXED, TOLERANCE_FIXED, SMALL_FIXED = 5 * MOST, 1e-10, 1e-2
+QUICK = 1e-3  # rate of convergence with which a matrix is kept
+FAILS = float("inf")  # error of a step whose stages cannot be solved for
+STALE, FRESH, KEPT = 0, 1, 2  # the blocks: to be made; made at this point; made before, and still good
+
+
+class RadauMemory(AdaptiveMemory, ImplicitMemory):
+    """Stages, blocks, factors."""
+
+    Z: Reals = reals("6*nv")  # increments of the last step's stages
+    W: Reals = reals("6*nv")
+    R: Reals = reals("6*nv")
+    d: Reals = reals("2*nv")
+    real_factor: Reals = reals("nf")
+    complex_factor: Reals = reals("2*nf")
+    y: Reals = reals("2*nu")
+    z: Reals = reals("nv+nr")
+    factored_for: float = real()  # step length, 0: none
+    age: int = integer()  # STALE, FRESH, KEPT
+    last_length: float = real()  # of the step whose stages Z has, 0: none
+    newton_rtol: float = real()
+    newton_atol: float = real()
+    newton_small: float = real()  # of the tolerance: what Newton may leave
+    newton_most: int = integer()
+    made: int = integer()  # iterations of the last step, and their last rate of convergence
+    rate: float = real()
 
 
 @kernel
-def newton_blocks(calls, model, plan, t, q, v, a, x, out, y, F, values, scratch):
-    """The blocks at a state with accelerations a; with loops the multipliers are found first, from what R lacks."""
-    nv, nr = model.nv, model.nr
+def make_blocks(m, t):
+    """The blocks at (q, v, a); with loops the multipliers are found first, from what R lacks."""
+    model, plan, nv, nr = m.model, m.plan, m.model.nv, m.model.nr
     for c in range(nv):
-        x[c], x[nv + c] = 0.0, a[c]
+        m.trial[c], m.trial[nv + c] = 0.0, m.a[c]
     for r in range(nr):
-        x[2 * nv + r] = 0.0
-    blocks_at(calls, model, t, q, v, x, values, scratch)
+        m.trial[2 * nv + r] = 0.0
+    blocks_at(m, t, m.q, m.v)
     if nr > 0:
-        assemble(model, plan, values, 1.0, 0.0, 0.0, F, 0)
-        factorise(plan, F)
-        call(calls[0], t, q, v, x, out, calls[1])
+        assemble(model, plan, m.entries, 1.0, 0.0, 0.0, m.real_factor, 0)
+        factorise(plan, m.real_factor)
+        call(m.residual, t, m.q, m.v, m.trial, m.balance)
         for r in range(nr):
-            out[nv + nr + r] = 0.0
-        right_side(model, plan, out, 1.0, view1(x, 2 * nv, nr), y)
-        solve(plan, F, y)
+            m.balance[nv + nr + r] = 0.0
+        right_side(model, plan, m.balance, 1.0, view1(m.trial, 2 * nv, nr), m.y)
+        solve(plan, m.real_factor, m.y)
         for r in range(nr):
-            p = plan[plan[UNKNOWN] + nv + r]
+            p = plan.unknown[nv + r]
             if p >= 0:
-                x[2 * nv + r] = y[p]
-        blocks_at(calls, model, t, q, v, x, values, scratch)
+                m.trial[2 * nv + r] = m.y[p]
+        blocks_at(m, t, m.q, m.v)
+    m.jacobians += 1
 
 
 @kernel
-def solve_real(model, plan, values, F, mu, r, y, z):
-    """w of (mu - J) w = r in place of r = (r_theta, r_v). z: scratch of nv + nr."""
-    nv, nr = model.nv, model.nr
-    place = plan[UNKNOWN]
-    for k in range(plan[NU]):
+def solve_real(m, mu, r):
+    """w of (mu - J) w = r in place of r = (r_theta, r_v)."""
+    nv, nr, plan = m.model.nv, m.model.nr, m.plan
+    place, y, z = plan.unknown, m.y, m.z
+    for k in range(plan.nu):
         y[k] = 0.0
-    block_times(plan, values, PART_QDD, view1(r, nv, nv), z, nv)
+    block_times(plan, m.entries, PART_QDD, view1(r, nv, nv), z, nv)
     for c in range(nv):
-        y[plan[place + c]] = z[c]
-    block_times(plan, values, PART_Q, r, z, nv)
+        y[place[c]] = z[c]
+    block_times(plan, m.entries, PART_Q, r, z, nv)
     for c in range(nv):
-        y[plan[place + c]] = y[plan[place + c]] - z[c] / mu
+        y[place[c]] = y[place[c]] - z[c] / mu
     if nr > 0:
-        block_times(plan, values, PART_PHI, view1(r, nv, nv), z, nr)
+        block_times(plan, m.entries, PART_PHI, view1(r, nv, nv), z, nr)
         for k in range(nr):
-            p = plan[place + nv + k]
+            p = place[nv + k]
             if p >= 0:
                 y[p] = z[k] / mu
-    solve(plan, F, y)
+    solve(plan, m.real_factor, y)
     for c in range(nv):
-        dv = y[plan[place + c]]
+        dv = y[place[c]]
         r[c] = (r[c] + dv) / mu
         r[nv + c] = dv
 
 
 @kernel
-def solve_pair(model, plan, values, F, mu, nu, r2, r3, y, z):
-    """The same for the complex mu + i nu and r2 + i r3; y: twice the unknowns."""
-    nv, nr = model.nv, model.nr
-    place, n = plan[UNKNOWN], plan[NU]
+def add_complex(y, n, p, re, im, x, side):
+    """y_p += (re + i im) x for a real part x (side 0), or i x (1); imaginary parts are n further on."""
+    if side == 0:
+        y[p], y[n + p] = y[p] + re * x, y[n + p] + im * x
+    else:
+        y[p], y[n + p] = y[p] - im * x, y[n + p] + re * x
+
+
+@kernel
+def solve_pair(m, mu, nu, r2, r3):
+    """The same for the complex mu + i nu and r2 + i r3."""
+    nv, nr, plan = m.model.nv, m.model.nr, m.plan
+    place, n, y, z = plan.unknown, plan.nu, m.y, m.z
     square = mu * mu + nu * nu
     re, im = mu / square, -nu / square  # 1 / (mu + i nu)
     for k in range(2 * n):
         y[k] = 0.0
     for side in range(2):
         r = r2 if side == 0 else r3
-        block_times(plan, values, PART_QDD, view1(r, nv, nv), z, nv)
+        block_times(plan, m.entries, PART_QDD, view1(r, nv, nv), z, nv)
         for c in range(nv):
-            p = plan[place + c] + side * n
-            y[p] = y[p] + z[c]
-        block_times(plan, values, PART_Q, r, z, nv)
+            add_complex(y, n, place[c], 1.0, 0.0, z[c], side)
+        block_times(plan, m.entries, PART_Q, r, z, nv)
         for c in range(nv):
-            p = plan[place + c]
-            if side == 0:
-                y[p], y[n + p] = y[p] - re * z[c], y[n + p] - im * z[c]
-            else:
-                y[p], y[n + p] = y[p] + im * z[c], y[n + p] - re * z[c]
+            add_complex(y, n, place[c], -re, -im, z[c], side)
         if nr > 0:
-            block_times(plan, values, PART_PHI, view1(r, nv, nv), z, nr)
+            block_times(plan, m.entries, PART_PHI, view1(r, nv, nv), z, nr)
             for k in range(nr):
-                p = plan[place + nv + k]
-                if p >= 0:
-                    if side == 0:
-                        y[p], y[n + p] = y[p] + re * z[k], y[n + p] + im * z[k]
-                    else:
-                        y[p], y[n + p] = y[p] - im * z[k], y[n + p] + re * z[k]
-    solve_complex(plan, F, y)
+                if place[nv + k] >= 0:
+                    add_complex(y, n, place[nv + k], re, im, z[k], side)
+    solve_complex(plan, m.complex_factor, y)
     for c in range(nv):
-        p = plan[place + c]
+        p = place[c]
         d2, d3 = y[p], y[n + p]
         a, b = r2[c] + d2, r3[c] + d3
         r2[c], r3[c] = re * a - im * b, re * b + im * a
@@ -202,17 +193,6 @@ def transform(A, X, Y, n):
         a, b, c = X[j], X[n + j], X[2 * n + j]
         for i in range(3):
             Y[i * n + j] = A[i, 0] * a + A[i, 1] * b + A[i, 2] * c
-
-
-@kernel
-def doubt(model, h, x0, d0, x1, d1, Z, scale, rtol, atol, gap):
-    """How far the cubic through both ends, of which outputs are taken, is in the middle from the one through the stages,
-    against the tolerance: both err by as much."""
-    n = 2 * model.nv
-    for j in range(n):
-        ends = 0.5 * (x0[j] + x1[j]) + 0.125 * h * (d0[j] - d1[j])
-        gap[j] = ends - (x0[j] + HALF[0] * Z[j] + HALF[1] * Z[n + j] + HALF[2] * Z[2 * n + j])
-    return error_norm(model, gap, scale, rtol, atol)
 
 
 @kernel
@@ -230,236 +210,228 @@ def extrapolate(Z, n, ratio):
 
 
 @kernel
-def weighed(model, error, n, scale, rtol, atol):
-    """error_norm over the three parts of W."""
+def correction(m, t, h):
+    """R: the correction of W by one Newton step; returns its size against the tolerance."""
+    n = 2 * m.model.nv
+    W, R = m.W, m.R
+    for i in range(3):
+        for j in range(n):
+            m.x[j] = m.x0[j] + m.Z[i * n + j]
+        derivative(m, t + C[i] * h, m.x, view1(R, i * n, n))
+    transform(TI, R, R, n)
+    for j in range(n):
+        w1, w2, w3 = W[j], W[n + j], W[2 * n + j]
+        R[j] = R[j] - G / h * w1
+        R[n + j] = R[n + j] - (ALPHA * w2 + BETA * w3) / h
+        R[2 * n + j] = R[2 * n + j] - (ALPHA * w3 - BETA * w2) / h
+    solve_real(m, G / h, R)
+    solve_pair(m, ALPHA / h, -BETA / h, view1(R, n, n), view1(R, 2 * n, n))
     worst = 0.0
     for i in range(3):
-        e = error_norm(model, view1(error, i * n, n), scale, rtol, atol)
-        if worst == worst and not e <= worst:
+        e = error_norm(m, view1(R, i * n, n), m.newton_rtol, m.newton_atol)
+        if worst == worst and not e <= worst:  # a NaN is taken over, and stays
             worst = e
     return worst
 
 
 @kernel
-def newton(
-    calls, model, plan, values, FR, FC, t, h, q, x0, Z, W, R, x, scale, rtol, atol, small, most, y, z, scratch, count
-):
-    """Solve for the stages; (iterations, last rate of convergence), iterations 0 where it fails."""
-    n = 2 * model.nv
-    transform(TI, Z, W, n)
+def newton(m, t, h):
+    """Solve for the stages; whether that succeeds. m.made, m.rate: iterations, last rate of convergence."""
+    n, most, small = 2 * m.model.nv, m.newton_most, m.newton_small
+    transform(TI, m.Z, m.W, n)
     before, rate = 0.0, 1.0
     for k in range(most):
-        for i in range(3):
-            for j in range(n):
-                x[j] = x0[j] + Z[i * n + j]
-            derivative(calls, model, t + C[i] * h, q, x, view1(R, i * n, n), scratch)
-        count[EVALUATIONS] += 3
-        count[NEWTONS] += 1
-        for j in range(n):
-            a, b, c = R[j], R[n + j], R[2 * n + j]
-            w1, w2, w3 = W[j], W[n + j], W[2 * n + j]
-            R[j] = TI[0, 0] * a + TI[0, 1] * b + TI[0, 2] * c - G / h * w1
-            R[n + j] = TI[1, 0] * a + TI[1, 1] * b + TI[1, 2] * c - (ALPHA * w2 + BETA * w3) / h
-            R[2 * n + j] = TI[2, 0] * a + TI[2, 1] * b + TI[2, 2] * c - (ALPHA * w3 - BETA * w2) / h
-        solve_real(model, plan, values, FR, G / h, R, y, z)
-        solve_pair(model, plan, values, FC, ALPHA / h, -BETA / h, view1(R, n, n), view1(R, 2 * n, n), y, z)
-        change = weighed(model, R, n, scale, rtol, atol)
+        change = correction(m, t, h)
+        m.newtons += 1
         for j in range(3 * n):
-            W[j] = W[j] + R[j]
-        transform(T, W, Z, n)
+            m.W[j] = m.W[j] + m.R[j]
+        transform(T, m.W, m.Z, n)
         if k > 0:
             rate = change / before
+        m.made, m.rate = k + 1, rate
         if most > MOST and k > 0 and change < 1.0 and rate > 0.3:  # of a fixed step: rounding, at rest
-            return k + 1, rate
-        if (
-            not change < 1e300
-            or (k > 0 and rate >= 1.0)
-            or (k > 0 and rate ** (most - 1 - k) / (1.0 - rate) * change > 10.0 * small and k > 2)
-        ):
-            return 0, rate
+            return True
+        slow = k > 2 and rate ** (most - 1 - k) / (1.0 - rate) * change > 10.0 * small
+        if not change < 1e300 or (k > 0 and rate >= 1.0) or slow:
+            return False
         if change == 0.0 or (k > 0 and rate / (1.0 - rate) * change <= small):
-            return k + 1, rate
+            return True
         before = change
-    return 0, rate
+    return False
 
 
-def loop(function, context, close, close_context, remarks, residual, residual_context, parts, parts_context, stepper,
-         stepper_context, plan, model, times, Q, V, state, count, option, buffer, n_times, limit):  # fmt: skip
-    """See contract.py. state keeps q, v, (v, a), the stages of the last step, the blocks."""
-    calls = (function, context, close, close_context, remarks)
-    newton_calls = (residual, residual_context, parts, parts_context)
-    model = as_model(model)
-    nq, nv, nr = model.nq, model.nv, model.nr
-    n, m = 2 * nv, plan[NU] + 2 * plan[NL]
-    q, v, d = view1(state, FIRST, nq), view1(state, FIRST + nq, nv), view1(state, FIRST + nq + nv, n)
-    a = view1(d, nv, nv)
-    Z = view1(state, FIRST + nq + 3 * nv, 3 * n)
-    entries = 0
-    for part in range(PARTS):
-        entries += plan[ENTRIES + part]
-    values = view1(state, FIRST + nq + 3 * nv + 3 * n, entries)
-    FR, FC = view1(buffer, 0, m), view1(buffer, m, 2 * m)
-    at = 3 * m
-    x0, x1, d1, x = (
-        view1(buffer, at, n),
-        view1(buffer, at + n, n),
-        view1(buffer, at + 2 * n, n),
-        view1(buffer, at + 3 * n, n),
-    )
-    error, scale, scale1 = view1(buffer, at + 4 * n, n), view1(buffer, at + 5 * n, n), view1(buffer, at + 6 * n, n)
-    W, R = view1(buffer, at + 7 * n, 3 * n), view1(buffer, at + 10 * n, 3 * n)
-    at = at + 13 * n
-    trial, out = view1(buffer, at, n + nr), view1(buffer, at + n + nr, nv + 2 * nr)
-    at = at + n + nr + nv + 2 * nr
-    y, z = view1(buffer, at, 2 * plan[NU]), view1(buffer, at + 2 * plan[NU], nv + nr)
-    at = at + 2 * plan[NU] + nv + nr
-    q1, scratch, rest = (
-        view1(buffer, at, nq),
-        view1(buffer, at + nq, nq + n),
-        view1(buffer, at + 2 * nq + n, n + 4 * nr + nq),
-    )
-    rtol, atol, fixed = option[RTOL], option[ATOL], option[FIXED_STEP]
-    small, most = max(1e-14 / rtol, min(0.03, rtol**0.5)), MOST
-    if fixed > 0.0:  # nothing else judges the step: to rounding
-        rtol, atol, small, most = 1e-10, 1e-10, 1e-2, 5 * MOST
-    if count[STARTED] == 0:
-        count[STARTED] = 1
-        derivative_here(calls, model, state[TIME], q, v, d, scratch)
-        scales(model, q, v, scale)
-        h = option[FIRST_STEP]
-        if h <= 0.0:
-            span = state[END] - state[TIME]
-            h = first_step(calls, model, state[TIME], span, q, v, d, scale, x, x1, scratch, 3.0, rtol, atol)
-        count[EVALUATIONS] += 2
-        state[STEP] = min(h, option[MAX_STEP])
-        state[OLD_H], state[OLD_ERROR], state[FACTOR_H], state[FRESH] = 0.0, 1.0, 0.0, 0.0
-        first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
-        if not all_finite(d, n):
-            return NOT_FINITE
-    while count[NEXT] < n_times:
-        if limit <= 0:
-            return PAUSED
-        limit -= 1
-        t, h, end = state[TIME], state[STEP], state[END]
-        if fixed > 0.0:
-            t, h = next_step(state, option, count[ACCEPTED])
-        elif h < 1e-14 * max(abs(t), abs(end)):
-            return STEP_TOO_SMALL
-        elif t + 1.01 * h >= end:
-            h = end - t
-        start_step(v, nv, x0)
-        if state[FRESH] <= 0.0:  # 1: made at this point, 2: made before, and still good
-            newton_blocks(newton_calls, model, plan, t, q, v, a, trial, out, y, FR, values, rest)
-            count[JACOBIANS] += 1
-            state[FRESH], state[FACTOR_H] = 1.0, 0.0
-        if state[FACTOR_H] != h:
-            assemble(model, plan, values, G / h, 1.0, h / G, FR, 0)
-            factorise(plan, FR)
-            assemble_complex(model, plan, values, ALPHA / h, -BETA / h, FC)
-            factorise_complex(plan, FC)
-            state[FACTOR_H] = h
-        scales(model, q, v, scale)
-        if state[OLD_H] > 0.0:
-            extrapolate(Z, n, h / state[OLD_H])
-        else:
-            for j in range(3 * n):
-                Z[j] = 0.0
-        iterations, rate = newton(
-            calls,
-            model,
-            plan,
-            values,
-            FR,
-            FC,
-            t,
-            h,
-            q,
-            x0,
-            Z,
-            W,
-            R,
-            x,
-            scale,
-            rtol,
-            atol,
-            small,
-            most,
-            y,
-            z,
-            scratch,
-            count,
-        )
-        if iterations == 0:
-            count[REJECTED] += 1
-            again = state[FRESH] == 2.0 or state[OLD_H] > 0.0  # a matrix of this point, a guess without the last step
-            state[FRESH] = 1.0 if state[FRESH] == 1.0 else 0.0
-            state[OLD_H] = 0.0
-            if not (again and fixed > 0.0):
-                if fixed > 0.0 or h < 1e-10 * max(1.0, abs(t)):
-                    return NEWTON_FAILED
-                state[STEP] = h if again else 0.5 * h
-            continue
+@kernel
+def solve_stages(m, t, h):
+    """Matrices as they should be, a guess, Newton; whether the stages are found."""
+    n = 2 * m.model.nv
+    start_step(m)
+    if m.age == STALE:
+        make_blocks(m, t)
+        m.age, m.factored_for = FRESH, 0.0
+    if m.factored_for != h:
+        assemble(m.model, m.plan, m.entries, G / h, 1.0, h / G, m.real_factor, 0)
+        factorise(m.plan, m.real_factor)
+        assemble_complex(m.model, m.plan, m.entries, ALPHA / h, -BETA / h, m.complex_factor)
+        factorise_complex(m.plan, m.complex_factor)
+        m.factored_for = h
+    scales(m, m.q, m.v, m.scale)
+    if m.last_length > 0.0:
+        extrapolate(m.Z, n, h / m.last_length)
+    else:
+        for j in range(3 * n):
+            m.Z[j] = 0.0
+    if not newton(m, t, h):
+        return False
+    for j in range(n):
+        m.x1[j] = m.x0[j] + m.Z[2 * n + j]
+    return True
+
+
+@kernel
+def may_try_again(m):
+    """Stages were not found: whether a matrix of this point, and a guess without the last step, are still to be tried."""
+    again = m.age == KEPT or m.last_length > 0.0
+    m.age = FRESH if m.age == FRESH else STALE
+    m.last_length = 0.0
+    return again
+
+
+@kernel
+def step_error(m, h, d):
+    """RADAU5's estimate, (mu - J)^-1 (d + D Z / h), d the derivative at the start; against the tolerance."""
+    n, Z = 2 * m.model.nv, m.Z
+    for j in range(n):
+        m.error[j] = d[j] + (D1 * Z[j] + D2 * Z[n + j] + D3 * Z[2 * n + j]) / h
+    solve_real(m, G / h, m.error)
+    return error_norm(m, m.error, m.rtol, m.atol)
+
+
+@kernel
+def attempt(m, t, h):
+    """Stages and error of a step."""
+    nv, n = m.model.nv, 2 * m.model.nv
+    if not solve_stages(m, t, h):
+        return FAILS
+    for c in range(nv):
+        m.d[c], m.d[nv + c] = m.v[c], m.a[c]
+    larger_scales(m, m.q, view1(m.x1, nv, nv))
+    error = step_error(m, h, m.d)
+    if error >= 1.0 and (m.accepted == 0 or m.last_length == 0.0):  # stiff transients: once more through the derivative
         for j in range(n):
-            x1[j] = x0[j] + Z[2 * n + j]
-            error[j] = d[j] + (D1 * Z[j] + D2 * Z[n + j] + D3 * Z[2 * n + j]) / h
-        solve_real(model, plan, values, FR, G / h, error, y, z)
-        scales(model, q, view1(x1, nv, nv), scale1)
-        for j in range(n):
-            scale[j] = max(scale[j], scale1[j])
-        err = error_norm(model, error, scale, rtol, atol)
-        if fixed <= 0.0 and err >= 1.0 and (count[ACCEPTED] == 0 or state[OLD_H] == 0.0):
-            for j in range(n):
-                x[j] = x0[j] + error[j]
-            derivative(calls, model, t, q, x, d1, scratch)
-            count[EVALUATIONS] += 1
-            for j in range(n):
-                error[j] = d1[j] + (D1 * Z[j] + D2 * Z[n + j] + D3 * Z[2 * n + j]) / h
-            solve_real(model, plan, values, FR, G / h, error, y, z)
-            err = error_norm(model, error, scale, rtol, atol)
-        quickly = 0.9 * (2.0 * MOST + 1.0) / (2.0 * MOST + iterations)
-        factor = min(8.0, max(0.2, quickly * max(err, 1e-10) ** -0.25))
-        if fixed > 0.0 or err < 1.0 or leaps(calls, h, err * rtol):
-            arrive(calls, model, t + h, q, x1, q1, d1, scratch)
-            count[EVALUATIONS] += 1
-            if not (all_finite(x1, n) and all_finite(d1, n)):
-                return NOT_FINITE
-            chart_rate(model, x1, view1(x1, nv, nv), d1)
-            between = count[NEXT] < n_times and times[count[NEXT]] < t + h * (1.0 - 1e-9)
-            if between and fixed <= 0.0 and doubt(model, h, x0, d, x1, d1, Z, scale, rtol, atol, error) > 1.0:
-                state[STEP], state[OLD_H] = times[count[NEXT]] - t, 0.0  # a step of its own to the next output
-                continue
-            note_step(calls, t + h, h)
-            hermite_outputs(model, times, n_times, count, t, h, q, x0, d, x1, d1, q1, Q, V, rest)
-            for j in range(nq):
-                q[j] = q1[j]
-            for c in range(nv):
-                v[c] = x1[nv + c]
-                d[c], a[c] = v[c], d1[nv + c]
-            if state[OLD_H] > 0.0 and count[ACCEPTED] > 0:  # Gustafsson's prediction
-                factor = min(factor, max(0.2, 0.9 * h / state[OLD_H] * (max(err, 1e-2) ** -0.5 * state[OLD_ERROR] ** 0.25)))
-            state[OLD_ERROR], state[OLD_H] = max(1e-2, err), h
-            state[FRESH] = 2.0 if rate < 1e-3 or iterations <= 2 else 0.0
-            count[ACCEPTED] += 1
-            state[TIME] = t + h if h < end - t else end
-            if factor >= 1.0 and factor <= 1.2 and state[FRESH] == 2.0:
-                factor = 1.0
-            state[STEP] = h if fixed > 0.0 else min(h * factor, option[MAX_STEP])
-        else:
-            count[REJECTED] += 1
-            state[OLD_H] = 0.0
-            state[STEP] = h * min(factor, 0.9)
+            m.x[j] = m.x0[j] + m.error[j]
+        derivative(m, t, m.x, m.d)
+        error = step_error(m, h, m.d)
+    return error
+
+
+@kernel
+def failed(m, t, h):
+    """Newton does not converge: with a fresh matrix, or a shorter step."""
+    again = may_try_again(m)
+    if h < SHORTEST * max(1.0, abs(t)):
+        return NEWTON_FAILED
+    m.h = h if again else 0.5 * h
+    return PAUSED
+
+
+@kernel
+def doubt(m, h):
+    """How far the cubic through both ends, of which outputs are taken, is in the middle from the one through the stages,
+    against the tolerance: both err by as much."""
+    n = 2 * m.model.nv
+    x0, d0, x1, d1 = view1(m.cubic, 0, n), view1(m.cubic, n, n), view1(m.cubic, 2 * n, n), view1(m.cubic, 3 * n, n)
+    cubic_ends(m, x0, d0, x1, d1)
+    for j in range(n):
+        ends = 0.5 * (x0[j] + x1[j]) + 0.125 * h * (d0[j] - d1[j])
+        m.error[j] = ends - (x0[j] + HALF[0] * m.Z[j] + HALF[1] * m.Z[n + j] + HALF[2] * m.Z[2 * n + j])
+    return error_norm(m, m.error, m.rtol, m.atol)
+
+
+@kernel
+def complete(m, t, h):
+    """The end of the step; where outputs within it would be worse than it is, a step of its own to the next output."""
+    arrive(m, t + h, m.x1)
+    if not arrived(m):
+        return NOT_FINITE
+    if wanted(m, t + h * (1.0 - AT_END)) and doubt(m, h) > 1.0:
+        m.h, m.last_length = m.outputs.times[m.next] - t, 0.0
+        return AGAIN
+    cubic_outputs(m, t, h)
     return DONE
 
 
-def _state(nq, nv, nr, plan):
-    return FIRST + nq + 3 * nv + 6 * nv + value_length(plan)
+@kernel
+def keep_blocks(m, h):
+    """Whether the blocks serve the next step too; Z is of this one."""
+    m.last_length = h
+    m.age = KEPT if m.rate < QUICK or m.made <= 2 else STALE
 
 
-def _buffer(nq, nv, nr, plan):
-    vectors = 13 * 2 * nv + 2 * nv + nr + nv + 2 * nr + 2 * int(plan[NU]) + nv + nr
-    return 3 * factor_length(plan) + vectors + nq + nq + 2 * nv + 2 * nv + 4 * nr + nq
+@kernel
+def change_of_step(m, error):
+    """By the error, and shorter where Newton needed many iterations."""
+    quickly = 0.9 * (2.0 * MOST + 1.0) / (2.0 * MOST + m.made)
+    return min(8.0, max(0.2, quickly * max(error, 1e-10) ** -0.25))
 
 
-METHOD = Method(
-    "radau", loop, order=5, adaptive=True, first=FIRST, state=_state, buffer=_buffer, fixed_too=True, implicit=True
-)
+@kernel
+def longer(m, h, error):
+    """RADAU5's step control, with Gustafsson's prediction."""
+    factor = change_of_step(m, error)
+    if m.last_length > 0.0 and m.accepted > 0:
+        factor = min(factor, max(0.2, 0.9 * h / m.last_length * (max(error, 1e-2) ** -0.5 * m.last_error**0.25)))
+    m.last_error = max(1e-2, error)
+    keep_blocks(m, h)
+    if 1.0 <= factor <= 1.2 and m.age == KEPT:
+        factor = 1.0
+    return h * factor
+
+
+@kernel
+def shorter(m, h, error):
+    """After a rejected step."""
+    m.last_length = 0.0
+    return h * min(change_of_step(m, error), 0.9)
+
+
+@kernel
+def begin(m):
+    """Accelerations, tolerances of Newton, a first step."""
+    status = begin_at_rest(m)
+    m.newton_rtol, m.newton_atol, m.newton_most = m.rtol, m.atol, MOST
+    m.newton_small = max(1e-14 / m.rtol, min(0.03, m.rtol**0.5))
+    m.last_error = 1.0
+    choose_first_step(m, m.d, 3.0)
+    return status
+
+
+@kernel
+def begin_fixed(m):
+    """The same with fixed steps: Newton to rounding."""
+    m.newton_rtol, m.newton_atol, m.newton_most = TOLERANCE_FIXED, TOLERANCE_FIXED, MOST_FIXED
+    m.newton_small = SMALL_FIXED
+    return begin_at_rest(m)
+
+
+@kernel
+def step(m, t, h):
+    """A step of fixed length."""
+    while not solve_stages(m, t, h):
+        m.rejected += 1
+        if not may_try_again(m):
+            return NEWTON_FAILED
+    arrive(m, t + h, m.x1)
+    keep_blocks(m, h)
+    return DONE
+
+
+@dataclass(frozen=True)
+class Radau(Adaptive):
+    """Radau IIA of fifth order, implicit, for stiff models at any accuracy: rtol, atol, max_step choose the steps, or a
+    `step` is fixed. `first_step`: s, None: by the size of the first derivatives."""
+
+    name = "radau"
+    order = 5
+    implicit = True
+    adaptive = judged_steps("radau", RadauMemory, begin, attempt, complete, longer, shorter, failed)
+    fixed = fixed_steps("radau-fixed", RadauMemory, step, begin_fixed)

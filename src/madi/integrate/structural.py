@@ -2,7 +2,7 @@
 
 One step from q, v, the acceleration a and the algorithmic acceleration A (= a for Newmark) to the next, unknown A1 and lam:
 
-    theta = h v + h^2 ((1/2 - beta) A + beta A1),     q1 = q moved by theta (joints.dispatch.exponential),
+    theta = h v + h^2 ((1/2 - beta) A + beta A1),     q1 = q moved by theta (joints/chart.py exponential),
     v1    = v + h ((1 - gamma) A + gamma A1),
     (1 - alpha_m) A1 + alpha_m A = (1 - alpha_f) a1 + alpha_f a,
     R(q1, v1, a1, lam) = 0,   Phi'(q1, v1) = 0,   then  Phi(q1) = 0  by a last correction of theta.
@@ -27,50 +27,28 @@ docs/references.md: [P4], [Newmark 1959], [Chung, Hulbert 1993], [Hilber, Hughes
 
 from __future__ import annotations
 
-from madi.integrate.contract import (
-    ACCEPTED,
-    DONE,
-    EVALUATIONS,
-    NEWTON_FAILED,
-    NEXT,
-    NOT_FINITE,
-    PAUSED,
-    REJECTED,
-    SINCE,
-    STARTED,
-    STEP,
-    STORED,
-    TIME,
-    Method,
-    all_finite,
-    first_outputs,
-    hermite_outputs,
-)
-from madi.integrate.newton import (
-    ENTRIES,
-    NL,
-    NU,
-    PARTS,
-    UNKNOWN,
-    assemble,
-    blocks_at,
-    factor_length,
-    factorise,
-    right_side,
-    rows_side,
-    solve,
-    value_length,
-)
-from madi.integrate.rk4 import next_step
-from madi.joints.dispatch import chart_point, chart_rate, exponential
-from madi.kernel import as_model, call, kernel, view1
-from madi.loops.kkt import ASKED
+from dataclasses import dataclass
+from typing import Any
 
-ALPHA_M, ALPHA_F, BETA, GAMMA, ITERATIONS, POLICY, TOLERANCE, HALVINGS, LENGTH = range(6, 15)  # option[...]
-EVERY_ITERATION, EVERY_STEP, WHEN_SLOW, ONCE = range(4)  # option[POLICY]
-MOST = 25  # iterations of a step, and of closing the loops after it
+import numpy as np
+
+from madi.errors import InputError
+from madi.integrate.march import begin_at_rest, fixed_steps
+from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE
+from madi.integrate.method import Method, within
+from madi.integrate.newton import ImplicitMemory, assemble, blocks_at, factorise, right_side, rows_side, solve
+from madi.integrate.step import all_finite
+from madi.joints.dispatch import exponential
+from madi.kernel import call, kernel, present, view1
+from madi.kernel.fields import Reals, function, integer, real, reals
+
+EVERY_ITERATION, EVERY_STEP, WHEN_SLOW, ONCE = range(4)  # when the matrix is made
+POLICIES = ("iteration", "step", "slow", "once")
+TOLERANCE = 1e-10  # of Newton's corrections of speeds, against the largest
+HALVINGS = 10  # times a step is halved before a run is given up
+ITERATIONS = 25  # of a step, and of closing the loops after it
+CLOSING_FIXED = 2  # iterations of closing them where the number of iterations is fixed
 PATIENCE = 12  # iterations after which an old matrix is given up, whatever was asked for
-FEW = 2  # of closing them where the number of iterations is fixed
 SHUT = 1e-13  # m or rad
 STILL = 1e-3  # m/s, rad/s: speeds below it count as this much, so that a mechanism may come to rest
 ROUNDING = 1e-8  # relative corrections that no longer fall, with a matrix of this very step, are rounding
@@ -78,298 +56,374 @@ NOISE = 1e-13  # the same with an older matrix
 SHARE = 1e-3  # of the step's own error that Newton may leave
 LEAST = 1e-15  # relative correction below which there is nothing to gain
 SLOW = 0.05  # how much of a correction may be left by the next, with an old matrix
-JACOBIANS = SINCE  # count[...]: matrices made
-NEWTONS = STORED  # count[...]: iterations made
-LAST = 6  # what a step leaves behind: iterations, last correction, evaluations, matrices made, worst residual's place, size
-HISTORY = 6  # steps remembered, (t, h, iterations, correction) each; then the worst residual's place and size
-CARRY = 4 + 4 * HISTORY + 2  # state[...]: q, v, a, A, lam; then the step length the factor is for (0: none), the factor
+DIVERGES = 2.0  # how much larger a correction may be than the one before
+STALLS = 0.3  # how much of a correction is left where rounding is all that is corrected
+HISTORY = 6  # steps remembered, (t, h, iterations, correction) each
+
+
+class StructuralMemory(ImplicitMemory):
+    """What a step carries on, and what Newton works with."""
+
+    alpha_m: float = real()
+    alpha_f: float = real()
+    beta: float = real()
+    gamma: float = real()
+    iterations: int = integer()  # 0: until they converge
+    policy: int = integer()
+    halvings: int = integer()
+    whole: Any = function()  # a part of a step as generated C; ABSENT: the kernels below
+    # from the start of a part of a step to its end
+    q_part: Reals = reals("nq")
+    v_part: Reals = reals("nv")
+    a_part: Reals = reals("nv")
+    A_part: Reals = reals("nv")  # the method's own acceleration
+    lam_part: Reals = reals("nr")
+    part_length: float = real()
+    A: Reals = reals("nv")  # the same at the start of the step
+    lam: Reals = reals("nr")
+    v_trial: Reals = reals("nv")
+    A_trial: Reals = reals("nv")
+    factored_for: float = real()  # step length the factor is for, 0: none
+    factor: Reals = reals("nf")
+    y: Reals = reals("nu")  # right-hand side, behind the factor, and solution
+    solved: Reals = reals("nu")
+    # the last part: iterations made, the last correction; where Newton failed, the equation farthest from zero, and how far
+    made: int = integer()
+    change: float = real()
+    worst_equation: int = integer()
+    worst_residual: float = real()
+    history: Reals = reals(str(HISTORY), 4)
 
 
 @kernel
-def predict(model, option, h, carry, v1, A1, x):
-    """The trial state for A1 = A: v1, and x = (theta, a1, lam)."""
-    nq, nv = model.nq, model.nv
-    v, a, A = view1(carry, nq, nv), view1(carry, nq + nv, nv), view1(carry, nq + 2 * nv, nv)
-    lam = view1(carry, nq + 3 * nv, model.nr)
-    f = option[ALPHA_F]
+def begin(m):
+    """The start: A = a."""
+    status = begin_at_rest(m)
+    for c in range(m.model.nv):
+        m.A[c] = m.a[c]
+    return status
+
+
+@kernel
+def predict(m, h):
+    """The trial state for A1 = A: speeds, and (theta, a1, lam)."""
+    nv, f = m.model.nv, m.alpha_f
     for c in range(nv):
-        A1[c] = A[c]
-        x[c] = h * v[c] + 0.5 * h * h * A[c]
-        v1[c] = v[c] + h * A[c]
-        x[nv + c] = (A[c] - f * a[c]) / (1.0 - f)
-    for r in range(model.nr):
-        x[2 * nv + r] = lam[r]
+        A = m.A_part[c]
+        m.A_trial[c] = A
+        m.trial[c] = h * m.v_part[c] + 0.5 * h * h * A
+        m.v_trial[c] = m.v_part[c] + h * A
+        m.trial[nv + c] = (A - f * m.a_part[c]) / (1.0 - f)
+    for r in range(m.model.nr):
+        m.trial[2 * nv + r] = m.lam_part[r]
 
 
 @kernel
-def make_matrix(calls, model, plan, option, t, h, q, v1, x, F, values, scratch):
-    """The factored matrix of a step of length h at the trial state."""
-    blocks_at(calls, model, t, q, v1, x, values, scratch)
-    c_a = (1.0 - option[ALPHA_M]) / (1.0 - option[ALPHA_F])
-    assemble(model, plan, values, c_a, option[GAMMA] * h, option[BETA] * h * h, F, 1)
-    factorise(plan, F)
+def balance(m, t):
+    """(R, Phi, Phi') at the trial state."""
+    call(m.residual, t, m.q_part, m.v_trial, m.trial, m.balance)
+    m.evaluations += 1
 
 
 @kernel
-def correct(model, plan, option, h, F, out, A, v1, A1, x, y):
-    """One Newton correction from the residual in `out`; returns its size, and what may be left of it, against that of the
-    speeds (see STILL). A: the acceleration before the step."""
-    nv = model.nv
-    c_v, c_q = option[GAMMA] * h, option[BETA] * h * h
-    c_a = (1.0 - option[ALPHA_M]) / (1.0 - option[ALPHA_F])
-    right_side(model, plan, out, 1.0 / c_v, view1(x, 2 * nv, model.nr), y)
-    solve(plan, F, y)
-    place = plan[UNKNOWN]
+def make_matrix(m, t, h):
+    """The factored matrix of a part of length h at the trial state."""
+    c = m.coefficients
+    c[0], c[1], c[2] = (1.0 - m.alpha_m) / (1.0 - m.alpha_f), m.gamma * h, m.beta * h * h
+    factored_blocks(m, t)
+    m.jacobians += 1
+
+
+@kernel
+def factored_blocks(m, t):
+    """The matrix from the blocks at the trial state. (In generated C this and `solution` are traces.)"""
+    blocks_at(m, t, m.q_part, m.v_trial)
+    assemble(m.model, m.plan, m.entries, m.coefficients[0], m.coefficients[1], m.coefficients[2], m.factor, 1)
+    factorise(m.plan, m.factor)
+
+
+@kernel
+def solution(m):
+    """solved, from the right-hand side y."""
+    for k in range(m.plan.nu):
+        m.solved[k] = m.y[k]
+    solve(m.plan, m.factor, m.solved)
+
+
+@kernel
+def correct(m, h):
+    """One Newton correction from the residual; its size against that of the speeds (see STILL) is m.change. Returns what may
+    be left of it."""
+    nv, nr, unknown = m.model.nv, m.model.nr, m.plan.unknown
+    c_v, c_q = m.gamma * h, m.beta * h * h
+    c_a = (1.0 - m.alpha_m) / (1.0 - m.alpha_f)
+    right_side(m.model, m.plan, m.balance, 1.0 / c_v, view1(m.trial, 2 * nv, nr), m.y)
+    solution(m)
     change, size, jump, most = 0.0, 0.0, 0.0, 0.0
     for c in range(nv):
-        d = y[plan[place + c]]
-        A1[c] = A1[c] + d
-        x[c] = x[c] + c_q * d
-        v1[c] = v1[c] + c_v * d
-        x[nv + c] = x[nv + c] + c_a * d
-        if c < model.v_at[0]:  # first-order states are of any size
-            size = max(size, abs(v1[c]), h * abs(A1[c]))
-        jump, most = max(jump, abs(A1[c] - A[c])), max(most, abs(A1[c]), abs(A[c]))
+        d, A = m.solved[unknown[c]], m.A_part[c]
+        m.A_trial[c] = m.A_trial[c] + d
+        m.trial[c] = m.trial[c] + c_q * d
+        m.v_trial[c] = m.v_trial[c] + c_v * d
+        m.trial[nv + c] = m.trial[nv + c] + c_a * d
+        if c < m.model.v_at[0]:  # first-order states are of any size
+            size = max(size, max(abs(m.v_trial[c]), h * abs(m.A_trial[c])))
+        jump, most = max(jump, abs(m.A_trial[c] - A)), max(most, max(abs(m.A_trial[c]), abs(A)))
         if change == change and not abs(d) <= change:  # a NaN is taken over, and stays
             change = abs(d)
-    for r in range(model.nr):
-        p = plan[place + nv + r]
+    for r in range(nr):
+        p = unknown[nv + r]
         if p >= 0:
-            x[2 * nv + r] = x[2 * nv + r] + y[p]
+            m.trial[2 * nv + r] = m.trial[2 * nv + r] + m.solved[p]
     own = h * jump * jump / (12.0 * most) if most > 0.0 else 0.0
-    stop = max(LEAST, min(option[TOLERANCE], SHARE * own / (size + STILL)))
-    return c_v * change / (size + STILL), stop
+    m.change = c_v * change / (size + STILL)
+    return max(LEAST, min(TOLERANCE, SHARE * own / (size + STILL)))
 
 
 @kernel
-def closed(model, out, v1):
-    """Whether Phi and Phi' are at rounding."""
-    gap, rate, fast = 0.0, 0.0, 0.0
-    for r in range(model.nr):
-        gap = max(gap, abs(out[model.nv + r]))
-        rate = max(rate, abs(out[model.nv + model.nr + r]))
-    for c in range(model.nv):
-        if c < model.v_at[0]:
-            fast = max(fast, abs(v1[c]))
-    return gap <= SHUT and rate <= SHUT * (10.0 + fast)
-
-
-@kernel
-def bring_back(model, plan, F, out, v1, x, y):
-    """theta and speeds to Phi = 0 and Phi' = 0, from the residuals in `out`."""
-    nv, place = model.nv, plan[UNKNOWN]
-    rows_side(model, plan, out, nv, y)
-    solve(plan, F, y)
-    for c in range(nv):
-        x[c] = x[c] + y[plan[place + c]]
-    rows_side(model, plan, out, nv + model.nr, y)
-    solve(plan, F, y)
-    for c in range(nv):
-        v1[c] = v1[c] + y[plan[place + c]]
-
-
-@kernel
-def structural_step(calls, model, plan, option, t, carry, factor, v1, A1, x, out, y, values, scratch, last):
-    """One step of length option[LENGTH] from time t; `carry` is the next state where it returns DONE. factor: the step
-    length it is for, then the factor; last: see LAST."""
-    residual, residual_context = calls[0], calls[1]
-    h, F = option[LENGTH], view1(factor, 1, plan[NU] + 2 * plan[NL])
-    nq, nv, nr = model.nq, model.nv, model.nr
-    q, A = view1(carry, 0, nq), view1(carry, nq + 2 * nv, nv)
-    policy, fixed = option[POLICY], int(option[ITERATIONS])
-    predict(model, option, h, carry, v1, A1, x)
+def converge(m, t, h):
+    """Newton's iterations; whether they converge, or are as many as were asked for."""
     fresh = False
-    if policy <= EVERY_STEP or factor[0] != h:
-        make_matrix(calls, model, plan, option, t + h, h, q, v1, x, F, values, scratch)
-        factor[0] = h
+    if m.policy <= EVERY_STEP or m.factored_for != h:
+        make_matrix(m, t, h)
+        m.factored_for = h
         fresh = True
-    evaluations, made = 0.0, 1.0 if fresh else 0.0
-    before, converged = 0.0, fixed > 0
-    for k in range(fixed if fixed > 0 else MOST):
-        if policy == EVERY_ITERATION and k > 0:
-            make_matrix(calls, model, plan, option, t + h, h, q, v1, x, F, values, scratch)
-            made += 1.0
-        call(residual, t + h, q, v1, x, out, residual_context)
-        evaluations += 1.0
-        change, stop = correct(model, plan, option, h, F, out, A, v1, A1, x, y)
-        last[0], last[1], last[2], last[3] = k + 1.0, change, evaluations, made
-        if fixed > 0:
+    before = 0.0
+    for k in range(m.iterations if m.iterations > 0 else ITERATIONS):
+        if m.policy == EVERY_ITERATION and k > 0:
+            make_matrix(m, t, h)
+        balance(m, t)
+        stop = correct(m, h)
+        change = m.change
+        m.made = k + 1
+        m.newtons += 1
+        if m.iterations > 0:
             continue
         rate = change / before if before > 0.0 else 1.0
         # what the next correction would be, from the last two
         if change <= stop or (rate < 0.9 and change * rate <= stop * (1.0 - rate)):
-            converged = True
-            break
-        if k > 0 and rate > 0.3 and change <= (ROUNDING if fresh else NOISE):
-            converged = True
-            break
-        if change != change or (k > 2 and rate > 2.0):
+            return True
+        if k > 0 and rate > STALLS and change <= (ROUNDING if fresh else NOISE):
+            return True
+        if change != change or (k > 2 and rate > DIVERGES):
             break
         before = change
-        if not fresh and ((rate > SLOW and k > 0 and policy == WHEN_SLOW) or k == PATIENCE):
-            make_matrix(calls, model, plan, option, t + h, h, q, v1, x, F, values, scratch)
-            made += 1.0
+        if not fresh and ((rate > SLOW and k > 0 and m.policy == WHEN_SLOW) or k == PATIENCE):
+            make_matrix(m, t, h)
             fresh = True
             before = 0.0
-    if not converged and not last[1] <= option[TOLERANCE]:
-        worst(model, out, last)
-        factor[0] = 0.0
+    return m.iterations > 0 or m.change <= TOLERANCE
+
+
+@kernel
+def is_shut(m):
+    """Whether Phi and Phi' are at rounding."""
+    nv, nr = m.model.nv, m.model.nr
+    gap, rate, fast = 0.0, 0.0, 0.0
+    for r in range(nr):
+        gap = max(gap, abs(m.balance[nv + r]))
+        rate = max(rate, abs(m.balance[nv + nr + r]))
+    for c in range(nv):
+        if c < m.model.v_at[0]:
+            fast = max(fast, abs(m.v_trial[c]))
+    return gap <= SHUT and rate <= SHUT * (10.0 + fast)
+
+
+@kernel
+def bring_back(m, t):
+    """theta and speeds to Phi = 0 and Phi' = 0, with the matrix at hand."""
+    nv, unknown = m.model.nv, m.plan.unknown
+    for _ in range(CLOSING_FIXED if m.iterations > 0 else ITERATIONS):
+        balance(m, t)
+        if m.iterations == 0 and is_shut(m):
+            return
+        rows_side(m.model, m.plan, m.balance, nv, m.y)
+        solution(m)
+        for c in range(nv):
+            m.trial[c] = m.trial[c] + m.solved[unknown[c]]
+        rows_side(m.model, m.plan, m.balance, nv + m.model.nr, m.y)
+        solution(m)
+        for c in range(nv):
+            m.v_trial[c] = m.v_trial[c] + m.solved[unknown[c]]
+
+
+@kernel
+def find_worst(m):
+    """Which equation of the last residual is farthest from zero."""
+    m.worst_equation, m.worst_residual = -1, -1.0
+    for j in range(m.model.nv + m.model.nr):
+        r = abs(m.balance[j])
+        if m.worst_residual == m.worst_residual and not r <= m.worst_residual:
+            m.worst_equation, m.worst_residual = j, r
+
+
+@kernel
+def part_of_step(m, t):
+    """One part of a step, of length m.part_length from time t; what is carried is the next state where it returns DONE."""
+    nq, nv, nr, h = m.model.nq, m.model.nv, m.model.nr, m.part_length
+    predict(m, h)
+    if not converge(m, t + h, h):
+        find_worst(m)
+        m.factored_for = 0.0
         return NEWTON_FAILED
-    if not (all_finite(v1, nv) and all_finite(x, 2 * nv + nr)):
-        factor[0] = 0.0
+    if not (all_finite(m.v_trial, nv) and all_finite(m.trial, 2 * nv + nr)):
+        m.factored_for = 0.0
         return NOT_FINITE
     if nr > 0:
-        for _ in range(FEW if fixed > 0 else MOST):
-            call(residual, t + h, q, v1, x, out, residual_context)
-            last[2] = last[2] + 1.0
-            if fixed == 0 and closed(model, out, v1):
-                break
-            bring_back(model, plan, F, out, v1, x, y)
-    exponential(model, q, x, scratch)
+        bring_back(m, t + h)
+    exponential(m.model, m.q_part, m.trial, m.q_stage)
     for j in range(nq):
-        carry[j] = scratch[j]
+        m.q_part[j] = m.q_stage[j]
     for c in range(nv):
-        carry[nq + c] = v1[c]
-        carry[nq + nv + c] = x[nv + c]
-        carry[nq + 2 * nv + c] = A1[c]
+        m.v_part[c] = m.v_trial[c]
+        m.a_part[c] = m.trial[nv + c]
+        m.A_part[c] = m.A_trial[c]
     for r in range(nr):
-        carry[nq + 3 * nv + r] = x[2 * nv + r]
-    return DONE
-
-
-def loop(function, context, close, close_context, remarks, residual, residual_context, parts, parts_context, stepper,
-         stepper_context, plan, model, times, Q, V, state, count, option, buffer, n_times, limit):  # fmt: skip
-    """See contract.py. state: its four numbers, the history, what is carried, the step the factor is for, the factor."""
-    calls = (residual, residual_context, parts, parts_context)
-    model = as_model(model)
-    nq, nv, nr = model.nq, model.nv, model.nr
-    n = 2 * nv
-    size = nq + 3 * nv + nr
-    entries = 0
-    for part in range(PARTS):
-        entries += plan[ENTRIES + part]
-    history, carry = view1(state, 4, 4 * HISTORY + 2), view1(state, CARRY, size)
-    factor = view1(state, CARRY + size, 1 + plan[NU] + 2 * plan[NL])
-    kept = view1(buffer, 0, size)
-    at = size
-    v1, A1, x = view1(buffer, at, nv), view1(buffer, at + nv, nv), view1(buffer, at + n, n + nr)
-    at = at + 2 * n + nr
-    out, y = view1(buffer, at, nv + 2 * nr), view1(buffer, at + nv + 2 * nr, plan[NU])
-    at = at + nv + 2 * nr + plan[NU]
-    last, values = view1(buffer, at, LAST), view1(buffer, at + LAST, entries)
-    at = at + LAST + entries
-    scratch = view1(buffer, at, n + 4 * nr + nq)
-    at = at + n + 4 * nr + nq
-    x0, d0 = view1(buffer, at, n), view1(buffer, at + n, n)
-    x1, d1 = view1(buffer, at + 2 * n, n), view1(buffer, at + 3 * n, n)
-    rest = view1(buffer, at + 4 * n, n + nq)
-    q, v, a = view1(carry, 0, nq), view1(carry, nq, nv), view1(carry, nq + nv, nv)
-    if count[STARTED] == 0:
-        count[STARTED] = 1
-        for c in range(nv):
-            scratch[c] = 0.0
-        call(function, state[TIME], q, v, scratch, a, context)
-        remarks[ASKED] = remarks[ASKED] + 1.0
-        for c in range(nv):
-            carry[nq + 2 * nv + c] = a[c]
-        count[EVALUATIONS] += 1
-        if not all_finite(a, nv):
-            return NOT_FINITE
-        first_outputs(model, times, n_times, count, state[TIME], q, v, Q, V)
-    while count[NEXT] < n_times:
-        if limit <= 0:
-            return PAUSED
-        limit -= 1
-        t, h = next_step(state, option, count[ACCEPTED])
-        for j in range(size):
-            kept[j] = carry[j]
-        done, part, halved = 0.0, h, 0
-        while done < h * (1.0 - 1e-9):
-            option[LENGTH] = part
-            if stepper != 0:
-                status = call(stepper, t + done, carry, factor, option, last, stepper_context)
-            else:
-                status = structural_step(
-                    calls, model, plan, option, t + done, carry, factor, v1, A1, x, out, y, values, scratch, last
-                )
-            count[NEWTONS] += int(last[0])
-            count[EVALUATIONS] += int(last[2])
-            count[JACOBIANS] += int(last[3])
-            if status == DONE:
-                done += part
-                continue
-            count[REJECTED] += 1
-            halved += 1
-            if halved > option[HALVINGS]:
-                for j in range(size):
-                    carry[j] = kept[j]
-                remember(history, t + done, part, last)
-                history[4 * HISTORY], history[4 * HISTORY + 1] = last[4], last[5]
-                return status
-            part = 0.5 * part
-        remember(history, t, h, last)
-        if close != 0:  # the speed of a drive jumps somewhere: its impulse
-            for c in range(nv):
-                scratch[c] = 0.0
-            call(close, t + h, q, v, scratch, x0, close_context)
-        q0 = view1(kept, 0, nq)
-        if count[NEXT] < n_times and times[count[NEXT]] <= t + h * (1.0 + 1e-9):
-            for c in range(nv):
-                x0[c], d0[c], x0[nv + c], d0[nv + c] = 0.0, kept[nq + c], kept[nq + c], kept[nq + nv + c]
-                x1[nv + c], d1[nv + c] = v[c], a[c]
-            chart_point(model, q0, q, x1)
-            chart_rate(model, x1, v, d1)
-            hermite_outputs(model, times, n_times, count, t, h, q0, x0, d0, x1, d1, q, Q, V, rest)
-        count[ACCEPTED] += 1
-        state[TIME], state[STEP] = t + h, h
+        m.lam_part[r] = m.trial[2 * nv + r]
     return DONE
 
 
 @kernel
-def remember(history, t, h, last):
+def advance(m, t, h):
+    """A step in as many parts as Newton needs, halved where it fails; from and to what is carried in parts."""
+    done, halved, status = 0.0, 0, DONE
+    m.part_length = h
+    while done < h * (1.0 - 1e-9):
+        if present(m.whole):
+            status = call(m.whole, t + done, m.q, m.v, m.a, m.q_stage)
+        else:
+            status = part_of_step(m, t + done)
+        if status == DONE:
+            done += m.part_length
+            continue
+        m.rejected += 1
+        halved += 1
+        if halved > m.halvings:
+            remember_step(m, t + done, m.part_length)
+            return status
+        m.part_length = 0.5 * m.part_length
+    remember_step(m, t, h)
+    return DONE
+
+
+@kernel
+def step(m, t, h):
+    """See march.fixed_steps."""
+    for j in range(m.model.nq):
+        m.q_part[j] = m.q[j]
+    for c in range(m.model.nv):
+        m.v_part[c], m.a_part[c], m.A_part[c] = m.v[c], m.a[c], m.A[c]
+    for r in range(m.model.nr):
+        m.lam_part[r] = m.lam[r]
+    status = advance(m, t, h)
+    if status != DONE:
+        return status
+    for j in range(m.model.nq):
+        m.q1[j] = m.q_part[j]
+    for c in range(m.model.nv):
+        m.v1[c], m.a1[c] = m.v_part[c], m.a_part[c]
+    if present(m.close):  # the speed of a drive jumps somewhere: its impulse
+        call(m.close, t + h, m.q1, m.v1, m.no_force, m.v_trial)
+    return DONE
+
+
+@kernel
+def remember(m):
+    """What is carried beside the state."""
+    for c in range(m.model.nv):
+        m.A[c] = m.A_part[c]
+    for r in range(m.model.nr):
+        m.lam[r] = m.lam_part[r]
+
+
+@kernel
+def remember_step(m, t, h):
     """The last steps, the latest last."""
-    for j in range(4 * (HISTORY - 1)):
-        history[j] = history[j + 4]
-    j = 4 * (HISTORY - 1)
-    history[j], history[j + 1], history[j + 2], history[j + 3] = t, h, last[0], last[1]
+    for k in range(HISTORY - 1):
+        for j in range(4):
+            m.history[k, j] = m.history[k + 1, j]
+    k = HISTORY - 1
+    m.history[k, 0], m.history[k, 1], m.history[k, 2], m.history[k, 3] = t, h, 1.0 * m.made, m.change
 
 
-@kernel
-def worst(model, out, last):
-    """Which equation of the last residual is farthest from zero."""
-    place, size = -1.0, -1.0
-    for j in range(model.nv + model.nr):
-        r = abs(out[j])
-        if size == size and not r <= size:
-            place, size = 1.0 * j, r
-    last[4], last[5] = place, size
+@dataclass(frozen=True)
+class Structural(Method):
+    """Base of both: `iterations` of Newton in a step, None until it converges, or so many (real time); `jacobian`: when its
+    matrix is made, "iteration", "step", "slow" (when it converges slowly; the default) or "once"."""
+
+    iterations: int | None = None
+    jacobian: str | None = None
+    order = 2
+    implicit = True
+    closes = True
+    fixed = fixed_steps("structural", StructuralMemory, step, begin, remember=remember)
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.iterations, int | np.integer) and not isinstance(self.iterations, bool)
+        if self.iterations is not None and (not whole or not 1 <= self.iterations <= 100):
+            raise InputError(f"iterations={self.iterations!r}: give a whole number from 1 on, or None to converge")
+        if self.jacobian is not None and self.jacobian not in POLICIES:
+            raise InputError(f"jacobian={self.jacobian!r}: choose one of {', '.join(POLICIES)}")
+        if self.jacobian == "slow" and self.iterations is not None:
+            raise InputError(
+                "jacobian='slow' judges how Newton converges; with a fixed number of iterations use 'step' or 'once'"
+            )
+
+    def scheme(self) -> tuple[float, float, float, float]:
+        """(alpha_m, alpha_f, beta, gamma)."""
+        raise NotImplementedError
+
+    def put(self, memory: Any) -> None:
+        """See Method."""
+        memory.alpha_m, memory.alpha_f, memory.beta, memory.gamma = self.scheme()
+        memory.iterations = self.iterations or 0
+        memory.policy = POLICIES.index(self.jacobian or ("slow" if self.iterations is None else "step"))
+        memory.halvings = 0 if self.iterations else HALVINGS
 
 
-def _state(nq, nv, nr, plan):
-    return CARRY + nq + 3 * nv + nr + 1 + factor_length(plan)
+@dataclass(frozen=True)
+class Newmark(Structural):
+    """Newmark's method, implicit, for stiff models; fixed step. `gamma`: 1/2 (second order) to 1 (damps); `beta`: None, the
+    most damping this gamma allows."""
+
+    gamma: float = 0.5
+    beta: float | None = None
+    name = "newmark"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        within(self.gamma, "gamma", 0.5, 1.0)
+        if self.beta is not None:
+            within(self.beta, "beta", 1e-6, 1.0)
+
+    def scheme(self) -> tuple[float, float, float, float]:
+        """See Structural."""
+        return 0.0, 0.0, 0.25 * (self.gamma + 0.5) ** 2 if self.beta is None else self.beta, self.gamma
 
 
-def _buffer(nq, nv, nr, plan):
-    at_hand = nq + 3 * nv + nr + 4 * nv + nr + nv + 2 * nr + int(plan[NU]) + LAST + value_length(plan)
-    return at_hand + 2 * nv + 4 * nr + nq + 10 * nv + nq
+@dataclass(frozen=True)
+class GeneralizedAlpha(Structural):
+    """Generalized-alpha, implicit, for stiff models; fixed step, second order. `spectral_radius` at infinity: 1 keeps
+    vibrations that the step cannot resolve, 0 takes them out in one step; or `alpha` (0 to 1/3) of HHT instead."""
 
+    spectral_radius: float | None = None
+    alpha: float | None = None
+    name = "generalized-alpha"
 
-NEWMARK = Method("newmark", loop, order=2, adaptive=False, first=CARRY, state=_state, buffer=_buffer, implicit=True)
-GENERALIZED_ALPHA = Method(
-    "generalized-alpha", loop, order=2, adaptive=False, first=CARRY, state=_state, buffer=_buffer, implicit=True
-)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.spectral_radius is not None:
+            within(self.spectral_radius, "spectral_radius", 0.0, 1.0)
+        if self.alpha is not None:
+            within(self.alpha, "alpha", 0.0, 1.0 / 3.0)
+        if self.spectral_radius is not None and self.alpha is not None:
+            raise InputError("give spectral_radius (generalized-alpha) or alpha (HHT), not both")
 
-
-def newmark_options(gamma, beta):
-    """(alpha_m, alpha_f, beta, gamma) of Newmark's method; beta None: the most damping this gamma allows."""
-    return 0.0, 0.0, 0.25 * (gamma + 0.5) ** 2 if beta is None else beta, gamma
-
-
-def alpha_options(spectral_radius, alpha):
-    """The same of generalized-alpha by its spectral radius at infinity, or of HHT by its alpha (0 .. 1/3)."""
-    if alpha is not None:
-        m, f = 0.0, alpha
-    else:
-        m, f = (2.0 * spectral_radius - 1.0) / (spectral_radius + 1.0), spectral_radius / (spectral_radius + 1.0)
-    gamma = 0.5 - m + f
-    return m, f, 0.25 * (gamma + 0.5) ** 2, gamma
+    def scheme(self) -> tuple[float, float, float, float]:
+        """See Structural."""
+        rho = 0.8 if self.spectral_radius is None else self.spectral_radius
+        m, f = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+        if self.alpha is not None:
+            m, f = 0.0, self.alpha
+        gamma = 0.5 - m + f
+        return m, f, 0.25 * (gamma + 0.5) ** 2, gamma

@@ -13,28 +13,18 @@ docs/references.md: [Hindmarsh et al. 2005], [Gear, Leimkuhler, Gupta 1985].
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from madi.errors import EngineError
-from madi.integrate.contract import (
-    ACCEPTED,
-    ATOL,
-    DONE,
-    EVALUATIONS,
-    FIRST_STEP,
-    MAX_STEP,
-    NEXT,
-    NOT_FINITE,
-    RTOL,
-    STARTED,
-    TIME,
-    Method,
-)
-from madi.integrate.contract import STEP_TOO_SMALL as GAVE_UP
-from madi.integrate.structural import JACOBIANS
+from madi.integrate.memory import DONE, NOT_FINITE, Loop
+from madi.integrate.memory import STEP_TOO_SMALL as GAVE_UP
+from madi.integrate.method import Adaptive
+from madi.integrate.newton import ImplicitMemory
 from madi.joints.dispatch import chart_rate, quaternion_at, retract
+from madi.loops.methods import two_rates
 
 TURN = 1.5  # rad in one chart
 MOST_STEPS = 100_000  # of the solver between two outputs
@@ -66,9 +56,7 @@ class Outside:
         self.turning = np.array(turning, dtype=np.int64)  # columns of rotations without coordinates of their own
         self.blocks = self.system.residual_blocks[0]
         self.off = self.model.row_place < 0  # rows that are left out: their multipliers are held at zero
-        at = run.method.first
-        self.q = run.state[at : at + self.system.nq].copy()
-        self.v = run.state[at + self.system.nq : at + self.system.nq + self.nv].copy()
+        self.q, self.v = run.memory.q.copy(), run.memory.v.copy()
         self.lam = np.zeros(self.nr)
 
     def moved(self, theta: np.ndarray) -> np.ndarray:
@@ -85,19 +73,19 @@ class Outside:
 
     def acceleration(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v'; with loops from the general kernel, which has the feedback."""
-        self.run.count[EVALUATIONS] += 1
+        self.run.memory.evaluations += 1
         engine = self.run.closer if self.nr else self.run.engine
         return engine.evaluate(self.run.entry, t, q, v, np.zeros(self.nv), self.nv)
 
     def residual(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> np.ndarray:
         """(R, Phi, Phi')."""
-        self.run.count[EVALUATIONS] += 1
+        self.run.memory.evaluations += 1
         x = np.concatenate([np.zeros(self.nv), a, lam])
         return self.run.engine.evaluate("residual", t, q, v, x, self.nv + 2 * self.nr)
 
     def jacobian(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> dict[str, np.ndarray]:
         """The blocks as matrices, nothing in rows that are left out."""
-        self.run.count[JACOBIANS] += 1
+        self.run.memory.jacobians += 1
         found = self.system._blocks(t, q, v.copy(), np.concatenate([np.zeros(self.nv), a, lam]))
         found["phi"][self.off], found["rate"][self.off], found["lam"][:, self.off] = 0.0, 0.0, 0.0
         return found
@@ -118,11 +106,11 @@ class Outside:
 
     def outputs(self, begin: Callable[[float], Any], take: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> int:
         """Go from output to output; `begin` starts the solver at (t, self.q, self.v), `take` reads (theta, v)."""
-        run, t = self.run, 0.0
-        run.count[STARTED] = 1
+        run, m, t = self.run, self.run.memory, 0.0
+        m.started = 1
         solver, theta, v = begin(t), np.zeros(self.nv), self.v.copy()
-        while run.count[NEXT] < len(run.times):
-            k = int(run.count[NEXT])
+        while m.next < len(run.times):
+            k = int(m.next)
             goal = float(run.times[k])
             while t < goal:
                 stop = goal
@@ -131,26 +119,26 @@ class Outside:
                     if np.max(np.abs(theta[self.turning])) > 0.5:
                         self.q, self.v = self.moved(theta), v.copy()
                         solver, theta = begin(t), np.zeros(self.nv)
-                found = solver.step(stop, tstop=run.state[3] if stop < run.state[3] else stop)
+                found = solver.step(stop, tstop=m.end if stop < m.end else stop)
                 if not found.success:
                     return GAVE_UP
                 theta, v = take(np.asarray(found.y))
                 t = float(found.t)
-                run.state[TIME] = t
-                run.count[ACCEPTED] = int(run.count[ACCEPTED]) + 1
+                m.t = t
+                m.accepted += 1
                 if not (np.isfinite(theta).all() and np.isfinite(v).all()):
                     return NOT_FINITE
-            run.Q[k * self.system.nq : (k + 1) * self.system.nq] = self.moved(theta)
-            run.V[k * self.nv : (k + 1) * self.nv] = v
-            run.count[NEXT] = k + 1
+            m.outputs.q_out[k * self.system.nq : (k + 1) * self.system.nq] = self.moved(theta)
+            m.outputs.v_out[k * self.nv : (k + 1) * self.nv] = v
+            m.next = k + 1
         return DONE
 
 
 def _options(run: Any) -> dict[str, Any]:
-    longest = float(run.option[MAX_STEP])
+    m = run.memory
     return {
-        "rtol": float(run.option[RTOL]), "atol": float(run.option[ATOL]), "max_num_steps": MOST_STEPS, "max_step": longest,
-        "first_step": float(run.option[FIRST_STEP]),
+        "rtol": float(m.rtol), "atol": float(m.atol), "max_num_steps": MOST_STEPS, "max_step": float(m.max_step),
+        "first_step": float(m.first_step),
     }  # fmt: skip
 
 
@@ -236,9 +224,39 @@ def ida(run: Any) -> int:
     return out.outputs(begin, lambda y: (y[theta_].copy(), y[v_].copy()))
 
 
-def _method(name: str, outside: Callable[[Any], int]) -> Method:
-    nothing = lambda *sizes: 4 + sizes[0] + sizes[1]  # noqa: E731
-    return Method(name, outside, 5, True, first=4, state=nothing, buffer=lambda *_: 0, implicit=True, outside=outside)
+def _no_loop(m: Any) -> int:
+    raise AssertionError("its steps are taken outside")
 
 
-CVODE, IDA = _method("cvode", cvode), _method("ida", ida)
+@dataclass(frozen=True)
+class CVODE(Adaptive):
+    """CVODE (BDF) of SUNDIALS, implicit, adaptive. With loops, `feedback` (Baumgarte's alpha and beta, 1/s) keeps them near
+    their constraints, and outputs are closed."""
+
+    feedback: tuple[float, float] = (10.0, 10.0)
+    name = "cvode"
+    order = 5
+    implicit = True
+    adaptive = Loop("cvode", _no_loop, ImplicitMemory)
+    outside = staticmethod(cvode)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_rates(self.feedback)
+
+    def feed_back(self, options: Any) -> None:
+        """See Method."""
+        alpha, beta = self.feedback
+        options.feedback_rate, options.feedback_position = 2 * alpha, beta**2
+
+
+@dataclass(frozen=True)
+class IDA(Adaptive):
+    """IDA of SUNDIALS, implicit, adaptive: the equations of motion with both levels of the constraints."""
+
+    name = "ida"
+    order = 5
+    implicit = True
+    closes = True
+    adaptive = Loop("ida", _no_loop, ImplicitMemory)
+    outside = staticmethod(ida)

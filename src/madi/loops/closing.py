@@ -4,7 +4,7 @@ A method of closing is three kernels. `refactor(model, work)` makes its matrix a
 `step_for(model, work, force, wanted)` leaves in work.unknown the step under `force` that changes the rows by -wanted;
 `finish(model, work)` gives accelerations and multipliers at the closed state. The matrix is the one of the last evaluation,
 a hair away, and made anew when a step gains too little; and at every step where rows are nearly dependent. Iterations end
-at rounding, or at the tolerance of the user (P0's eps, tally[CLOSING]): m and rad of Phi, m/s and rad/s of Phi'.
+at rounding, or at the tolerance of the user (P0's eps, work.options.tolerance): m and rad of Phi, m/s and rad/s of Phi'.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from madi.dynamics.recursive import composite_inertias, composites
 from madi.joints.dispatch import retract
 from madi.kernel import kernel
 from madi.loops.dense import NAN
-from madi.loops.kkt import CAREFUL, CLOSENESS, CLOSING, FAILED, NEAR, OPENED, POSITION, VALID, VELOCITY, coefficients
+from madi.loops.kkt import NEAR, coefficients
+from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.signals.tape import apply_forces
 from madi.spatial.algebra import body_inertia
 
@@ -59,16 +60,16 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         positions(model, work, work.q)
         evaluate_rows(model, work)
         size = worst(work.phi, model.nr)
-        work.tally[OPENED] = size
+        work.tally.opened = size
         fresh = False
-        near = work.tally[CLOSENESS] < NEAR
-        tiny, good = max(work.tally[CLOSING], POSITION_TINY), max(work.tally[CLOSING], POSITION_GOOD)
+        near = work.tally.independence < NEAR
+        tiny, good = max(work.options.tolerance, POSITION_TINY), max(work.options.tolerance, POSITION_GOOD)
         for _ in range(MOST):
             if size <= tiny and not near:
                 return True
             if near:  # a row's weak direction turns from step to step: only the matrix of this very state sees it
-                work.tally[VALID] = 0.0
-            if work.tally[VALID] == 0.0:
+                work.factor_valid = 0
+            if work.factor_valid == 0:
                 refactor(model, work)
                 fresh = True
             step_for(model, work, work.P, work.phi)
@@ -77,7 +78,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
             retract(model, work.q, work.tau, work.q)
             positions(model, work, work.q)
             evaluate_rows(model, work)
-            work.tally[POSITION] = work.tally[POSITION] + 1.0
+            work.tally.position_steps += 1
             now = worst(work.phi, model.nr)
             if not now < SLOW * size:
                 if now <= good:
@@ -86,7 +87,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
                     return False
                 if fresh and now > 0.9 * size and now < 1e-3:
                     return False  # the exact matrix does not help: the rows contradict each other
-                work.tally[VALID] = 0.0
+                work.factor_valid = 0
             fresh = False
             size = now
         return size <= good
@@ -98,18 +99,18 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         velocities(model, work, work.q, work.v)
         evaluate_rows(model, work)
         rounding = 1e-15 * worst(work.v, model.nv)
-        tiny = max(work.tally[CLOSING], VELOCITY_TINY) + rounding
-        good = max(work.tally[CLOSING], VELOCITY_GOOD) + 10.0 * rounding
+        tiny = max(work.options.tolerance, VELOCITY_TINY) + rounding
+        good = max(work.options.tolerance, VELOCITY_GOOD) + 10.0 * rounding
         size = worst(work.rate, model.nr)
         fresh = False
-        near = work.tally[CLOSENESS] < NEAR
+        near = work.tally.independence < NEAR
         if near:
-            work.tally[VALID] = 0.0
+            work.factor_valid = 0
         pushed = drive_impulse(model, work, v) > VELOCITY_TINY + rounding
         for _ in range(MOST):
             if size <= tiny and not (near or pushed):
                 return True
-            if work.tally[VALID] == 0.0:
+            if work.factor_valid == 0:
                 refactor(model, work)
                 fresh = True
             step_for(model, work, work.P, work.rate)
@@ -120,7 +121,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
             pushed = False
             velocities(model, work, work.q, work.v)
             evaluate_rows(model, work)
-            work.tally[VELOCITY] = work.tally[VELOCITY] + 1.0
+            work.tally.velocity_steps += 1
             now = worst(work.rate, model.nr)
             if not now < SLOW * size:
                 if now <= good:
@@ -128,7 +129,7 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
                 if now != now:
                     return False
                 if not fresh:
-                    work.tally[VALID] = 0.0
+                    work.factor_valid = 0
             size = now
         return size <= good
 
@@ -138,18 +139,18 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
         for c in range(model.nv):
             out[c] = 0.0
             work.P[c] = 0.0
-        work.tally[FAILED] = 0.0
-        if work.tally[CAREFUL] != 0.0:
+        work.tally.failed = NOT
+        if work.tally.careful != 0:
             # a stage of a step is closed too, from farther away: with an old matrix the direction of its projection would
             # depend on where that came from, and the method would lose an order
-            work.tally[VALID] = 0.0
+            work.factor_valid = 0
         closed = close_positions(model, work)
         if not closed:
-            work.tally[FAILED] = 1.0
+            work.tally.failed = AT_POSITIONS
         else:
             closed = close_velocities(model, work, v)
             if not closed:
-                work.tally[FAILED] = 2.0
+                work.tally.failed = AT_VELOCITIES
         if not closed:
             for c in range(model.nv):
                 out[c] = NAN

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from madi.kernel import kernel, sqrt
 from madi.loops.dense import combine, polar, products_of_rows
-from madi.loops.kkt import EPSILON, PLAIN, RANK
+from madi.loops.kkt import EPSILON
 
 DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds nothing
 
@@ -15,7 +15,7 @@ DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds not
 @kernel
 def weigh(model, work):
     """work.size, work.heavy: what columns and rows are measured by; nothing, in P2's own form."""
-    if work.tally[PLAIN] != 0.0:
+    if work.options.unweighted != 0:
         for c in range(model.nn):
             work.size[c] = 1.0
         for r in range(model.nr):
@@ -76,7 +76,7 @@ def choose_rows(model, work):
 @kernel
 def gather(model, work):
     """work.scaled, work.scaled_mass: entries of Phi_q and M measured by mass; work.dense: the chosen rows, full."""
-    n, m, J, size = model.nn, int(work.tally[RANK]), work.dense, work.size
+    n, m, J, size = model.nn, work.rank, work.dense, work.size
     for r in range(model.nr):
         if model.row_place[r] >= 0:
             for j in range(model.row_first[r], model.row_first[r + 1]):

@@ -18,34 +18,20 @@ from madi.spatial.algebra import dot6
 EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
 PROXIMAL = 1  # steps after the first solution; each gains the factor eps on a regular mechanism
 NEAR = 2e-3  # pivot ratio below which the rows are no longer safely independent
-# work.tally
-FEEDBACK_RATE, FEEDBACK_POSITION, SOFTNESS, EXTRA, VALID = range(5)
-FACTORISATIONS, POSITION, VELOCITY, ACCELERATION, FAILED = range(5, 10)
-DEFICIENT, CLOSENESS, CAREFUL, GOOD_STEP, LEAPS, LOWEST = range(10, 16)
-NOTED = 16  # how many singular positions were noted; then two steps' times and roots of CLOSENESS, then their times
-ROOM = 75
-# of null-space methods (loops/null_space.py); OPENED: by how much a step left the constraints, before it
-# was closed; FEWEST: one more than the fewest rows that depended on others so far; ASKED: how often an integrator asked for
-# accelerations (generated C, which factors each time, keeps no counts)
-WAY, BASIS, RANK, DECOMPOSITIONS, CONDITION, REFERENCE, SMALLEST, WORST, TURN, WATCH, IDENTITY = range(96, 107)
-OPENED, FEWEST, MOST_RANK, ASKED = range(107, 111)
-# options: the tolerance on the constraints (0: rounding), null-space methods without weights (loops/options.py)
-CLOSING, PLAIN = 111, 112
-TALLY = 113
 
 
 @kernel
-def remark(tally, deficient, near):
+def remark(tally, dependent, near):
     """What the pivots say: how many rows depend on others, and how near the others are to it. Where more depend on others
     than at other times, the mechanism is in a singular position."""
-    if tally[FEWEST] == 0.0 or deficient + 1.0 < tally[FEWEST]:
-        tally[FEWEST] = deficient + 1.0
-    if deficient + 1.0 > tally[FEWEST]:
+    if tally.fewest_dependent == 0 or dependent + 1 < tally.fewest_dependent:
+        tally.fewest_dependent = dependent + 1
+    if dependent + 1 > tally.fewest_dependent:
         near = 0.0
-    tally[DEFICIENT] = deficient
-    tally[CLOSENESS] = near
-    tally[LOWEST] = min(tally[LOWEST], near)
-    tally[CAREFUL] = 1.0 if deficient > 0.0 or near < NEAR else 0.0
+    tally.dependent = dependent
+    tally.independence = near
+    tally.lowest = min(tally.lowest, near)
+    tally.careful = 1 if dependent > 0 or near < NEAR else 0
 
 
 @kernel
@@ -78,8 +64,8 @@ def factorise(model, work, softness):
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 F[model.j_place[j]] = work.jacobian[j]
     eliminate(model, F)
-    work.tally[VALID] = 1.0
-    work.tally[FACTORISATIONS] = work.tally[FACTORISATIONS] + 1.0
+    work.factor_valid = 1
+    work.tally.factorisations += 1
 
 
 @kernel
@@ -125,7 +111,7 @@ def right_hand_side(model, work, x):
     for r in range(model.nr):
         if model.row_place[r] >= 0:
             x[model.row_place[r]] = (
-                work.gamma[r] - work.tally[FEEDBACK_RATE] * work.rate[r] - work.tally[FEEDBACK_POSITION] * work.phi[r]
+                work.gamma[r] - work.options.feedback_rate * work.rate[r] - work.options.feedback_position * work.phi[r]
             )
 
 
@@ -158,7 +144,7 @@ def accelerate(model, work):
     x, y = work.unknown, work.correction
     right_hand_side(model, work, x)
     solve(model, work.factor, x)
-    for _ in range(PROXIMAL + int(work.tally[EXTRA])):
+    for _ in range(PROXIMAL + work.options.proximal_steps):
         residual(model, work, x, y, 0)
         solve(model, work.factor, y)
         for k in range(model.nu):

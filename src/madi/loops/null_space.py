@@ -21,7 +21,7 @@ pivoting); their multipliers are zero. All of it is done in coordinates made dim
 the root of what they move (as it was when the run began), rows by the root of how they yield; so heavy and light parts,
 metres and radians, count alike. Numbers are judged here: not traced.
 
-P2's own form (tally[PLAIN]) has no weights: columns and rows as they are, and positions and speeds corrected by
+P2's own form (work.options.unweighted) has no weights: columns and rows as they are, and positions and speeds corrected by
 [J; N] dq = (-Phi, 0), its eq. (5.1), which of the pseudo-inverse is dq = -I_R Phi: the least change by coordinates.
 
 docs/references.md: [P2], [Singh, Likins 1985], [Kim, Vanderploeg 1986, QR], [Wehage, Haug 1982].
@@ -51,30 +51,9 @@ from madi.loops.directions import (
     turn_to_old,
     weigh,
 )
-from madi.loops.kkt import (
-    BASIS,
-    CONDITION,
-    DECOMPOSITIONS,
-    DEFICIENT,
-    FACTORISATIONS,
-    IDENTITY,
-    MOST_RANK,
-    PLAIN,
-    RANK,
-    REFERENCE,
-    SMALLEST,
-    TURN,
-    VALID,
-    WATCH,
-    WAY,
-    WORST,
-    hand_out,
-    remark,
-    right_hand_side,
-)
+from madi.loops.kkt import hand_out, remark, right_hand_side
 
-PSEUDO_INVERSE, SVD, QR, PARTITION = 1, 2, 3, 4
-WAYS = {"pseudo-inverse": PSEUDO_INVERSE, "svd": SVD, "qr": QR, "partition": PARTITION}
+BY_PSEUDO_INVERSE, BY_SVD, BY_QR, BY_PARTITION = 1, 2, 3, 4  # LoopOptions.directions
 MISSES = 1e-6  # share of its acceleration by which a left-out row may be missed
 GROWN = 10.0  # condition number, against the one the directions were chosen at, at which they are chosen anew
 HOPELESS = 1e12  # condition number at which they are chosen anew even within a step
@@ -118,49 +97,50 @@ def unit_complement(model, work, m, n):
 @kernel
 def decompose(model, work, rows):
     """Directions chosen anew at the coefficients in work, with `rows` the rows too; the factor is made. Where numbers are
-    not finite nothing is chosen: BASIS becomes 0."""
+    not finite nothing is chosen: basis_chosen becomes 0."""
     tally = work.tally
-    n, way = model.nn, int(tally[WAY])
-    before = int(tally[RANK]) if tally[BASIS] != 0.0 else -1
+    n, way = model.nn, work.options.directions
+    before = work.rank if work.basis_chosen != 0 else -1
     m = before
     if before < 0:
         weigh(model, work)
     if rows or before < 0:
         m = choose_rows(model, work)
         if m < 0:
-            tally[BASIS], tally[RANK], tally[VALID], tally[CONDITION], tally[SMALLEST] = 0.0, 0.0, 0.0, NAN, NAN
+            work.basis_chosen, work.rank, work.factor_valid = 0, 0, 0
+            tally.condition, work.smallest_pivot = NAN, NAN
             return
-    tally[RANK] = m
-    tally[MOST_RANK] = max(tally[MOST_RANK], tally[RANK])
-    tally[DECOMPOSITIONS] = tally[DECOMPOSITIONS] + 1.0
+    work.rank = m
+    work.most_rank = max(work.most_rank, work.rank)
+    tally.decompositions += 1
     gather(model, work)
     keep = before == m
-    if way == PARTITION:
+    if way == BY_PARTITION:
         for i in range(n - m):
             for c in range(n):
                 work.null[c * (n - m) + i] = 1.0 if work.order[m + i] == c else 0.0
-    elif way == QR:
+    elif way == BY_QR:
         orthogonal_complement(work, m, n)
-    elif way == SVD:
+    elif way == BY_SVD:
         singular_directions(work, m, n)
     elif not keep:
         factor_rows(model, work, m, n, work.square)
         unit_complement(model, work, m, n)
-    if keep and way in (QR, SVD):
+    if keep and way in (BY_QR, BY_SVD):
         keep = turn_to_old(work, m, n)
-    if not (keep and way == PSEUDO_INVERSE):
+    if not (keep and way == BY_PSEUDO_INVERSE):
         take_basis(work, m, n)
-    tally[BASIS] = 1.0
+    work.basis_chosen = 1
     factor(model, work)
-    tally[REFERENCE] = tally[CONDITION]
+    work.reference_condition = tally.condition
 
 
 @kernel
 def take_basis(work, m, n):
     """T <- N; the largest change of a direction is remembered."""
-    if work.tally[BASIS] != 0.0:
+    if work.basis_chosen != 0:
         for j in range((n - m) * n):
-            work.tally[TURN] = max(work.tally[TURN], abs(work.basis[j] - work.null[j]))
+            work.tally.largest_turn = max(work.tally.largest_turn, abs(work.basis[j] - work.null[j]))
     for j in range((n - m) * n):
         work.basis[j] = work.null[j]
 
@@ -199,8 +179,8 @@ def factor_rows(model, work, m, n, G):
 def factor(model, work):
     """What I_R and N are made with, at the rows in work.dense."""
     tally = work.tally
-    n, m = model.nn, int(tally[RANK])
-    if tally[WAY] == PSEUDO_INVERSE:
+    n, m = model.nn, work.rank
+    if work.options.directions == BY_PSEUDO_INVERSE:
         low, high = factor_rows(model, work, m, n, work.square)
     else:
         E = work.square
@@ -210,17 +190,17 @@ def factor(model, work):
             for c in range(n):
                 E[(m + i) * n + c] = work.basis[c * (n - m) + i]
         low, high = lu(E, n, work.order)
-    tally[CONDITION] = high / low if high != 0.0 else 1.0  # nothing to factor: all rows vanish
-    tally[SMALLEST] = low
-    tally[VALID] = 1.0
-    tally[FACTORISATIONS] = tally[FACTORISATIONS] + 1.0
+    tally.condition = high / low if high != 0.0 else 1.0  # nothing to factor: all rows vanish
+    work.smallest_pivot = low
+    work.factor_valid = 1
+    tally.factorisations += 1
 
 
 @kernel
 def into_range(model, work, x):
     """x <- I_R x: m numbers become n."""
-    n, m = model.nn, int(work.tally[RANK])
-    if work.tally[WAY] == PSEUDO_INVERSE:
+    n, m = model.nn, work.rank
+    if work.options.directions == BY_PSEUDO_INVERSE:
         y, wanted = work.short, work.rest
         for i in range(m):
             wanted[i] = x[i]
@@ -242,8 +222,8 @@ def into_range(model, work, x):
 @kernel
 def out_of_range(model, work, x):
     """x <- I_R^T x: n numbers become m."""
-    n, m = model.nn, int(work.tally[RANK])
-    if work.tally[WAY] == PSEUDO_INVERSE:
+    n, m = model.nn, work.rank
+    if work.options.directions == BY_PSEUDO_INVERSE:
         y = work.short
         for i in range(m):
             y[i] = row_times(model, work, i, x, 0)
@@ -258,7 +238,7 @@ def out_of_range(model, work, x):
 def project(model, work, m, a, at):
     """a[at:] <- (1 - I_R J) of itself, J J^T factored in work.square."""
     y = work.short
-    for _ in range(1 if work.tally[CONDITION] < ONCE_MORE else 2):
+    for _ in range(1 if work.tally.condition < ONCE_MORE else 2):
         for i in range(m):
             y[i] = row_times(model, work, i, a, at)
         cholesky_solve(work.square, m, y)
@@ -269,7 +249,7 @@ def project(model, work, m, a, at):
 @kernel
 def project_all(model, work, m, f, N, Y):
     """N <- (1 - I_R J) N of f directions at once; Y: scratch, m x f."""
-    for _ in range(1 if work.tally[CONDITION] < ONCE_MORE else 2):
+    for _ in range(1 if work.tally.condition < ONCE_MORE else 2):
         for i in range(m):
             for k in range(f):
                 Y[i * f + k] = 0.0
@@ -290,9 +270,9 @@ def project_all(model, work, m, f, N, Y):
 @kernel
 def null_directions(model, work):
     """work.null = N^T."""
-    n, m = model.nn, int(work.tally[RANK])
+    n, m = model.nn, work.rank
     f, N = n - m, work.null
-    if work.tally[WAY] == PSEUDO_INVERSE:
+    if work.options.directions == BY_PSEUDO_INVERSE:
         for j in range(n * f):
             N[j] = work.basis[j]
         project_all(model, work, m, f, N, work.product)
@@ -321,7 +301,7 @@ def mass_times(model, work, x, xat, y, yat):
 def reduce(model, work, known):
     """N (unless it is known already) and H = N M N^T, factored, where the factor was made."""
     n = model.nn
-    f, N, MN, H = n - int(work.tally[RANK]), work.null, work.product, work.reduced
+    f, N, MN, H = n - work.rank, work.null, work.product, work.reduced
     if not known:
         null_directions(model, work)
     for j in range(n * f):
@@ -342,7 +322,7 @@ def reduce(model, work, known):
 def move(model, work, force, x):
     """x <- the n numbers with J x = (the m numbers in x) and N (force - M x) = 0."""
     n = model.nn
-    f, N, z = n - int(work.tally[RANK]), work.null, work.short
+    f, N, z = n - work.rank, work.null, work.short
     into_range(model, work, x)
     mass_times(model, work, x, 0, work.correction, 0)
     for i in range(f):
@@ -362,9 +342,9 @@ def move(model, work, force, x):
 @kernel
 def accelerate(model, work, known):
     """qdd and lam; coefficients, P and gamma are in work, and the factor is that of this very state; so is N, if `known`."""
-    n, m = model.nn, int(work.tally[RANK])
+    n, m = model.nn, work.rank
     x, force = work.unknown, work.force_left
-    if work.tally[BASIS] == 0.0:  # numbers were not finite
+    if work.basis_chosen == 0:  # numbers were not finite
         for k in range(model.nu):
             x[k] = NAN
         hand_out(model, work, x)
@@ -397,13 +377,13 @@ def accelerate(model, work, known):
 def factor_here(model, work):
     """The factor at the coefficients in work; rows and directions stay as they are as long as they can."""
     tally = work.tally
-    most = HOPELESS_SQUARED if tally[WAY] == PSEUDO_INVERSE else HOPELESS
-    if tally[BASIS] != 0.0 and tally[RANK] >= tally[MOST_RANK]:
+    most = HOPELESS_SQUARED if work.options.directions == BY_PSEUDO_INVERSE else HOPELESS
+    if work.basis_chosen != 0 and work.rank >= work.most_rank:
         gather(model, work)
         factor(model, work)
     else:  # the first time; or rows were left out in a singular position: they may be back
-        tally[CONDITION] = NAN
-    if not tally[CONDITION] < most:
+        tally.condition = NAN
+    if not tally.condition < most:
         decompose(model, work, True)
 
 
@@ -422,11 +402,11 @@ def refactor(model, work):
     """Factor at the configuration in work; its rows are evaluated. Where rows are left out, they are chosen anew: it is
     called when corrections gain too little."""
     composite_masses(model, work)
-    if work.tally[BASIS] != 0.0 and work.tally[RANK] < active_rows(model):
+    if work.basis_chosen != 0 and work.rank < active_rows(model):
         decompose(model, work, True)
     else:
         factor_here(model, work)
-    if work.tally[BASIS] != 0.0:
+    if work.basis_chosen != 0:
         reduce(model, work, False)
 
 
@@ -444,11 +424,11 @@ def active_rows(model):
 def step_for(model, work, force, wanted):
     """work.unknown: under `force` the motion that changes the rows by -wanted; without, the least by mass."""
     x, left = work.unknown, work.force_left
-    if work.tally[BASIS] == 0.0:
+    if work.basis_chosen == 0:
         for c in range(model.nn):
             x[c] = NAN
         return
-    for i in range(int(work.tally[RANK])):
+    for i in range(work.rank):
         r = int(work.chosen[i])
         x[i] = -wanted[r] * work.heavy[r]
     pushed = 0.0
@@ -457,7 +437,7 @@ def step_for(model, work, force, wanted):
         if k >= 0:
             left[k] = force[c] * work.size[k]
             pushed = max(pushed, abs(left[k]))
-    if work.tally[PLAIN] != 0.0 and pushed == 0.0:
+    if work.options.unweighted != 0 and pushed == 0.0:
         into_range(model, work, x)
     else:
         move(model, work, left, x)
@@ -468,7 +448,7 @@ def step_for(model, work, force, wanted):
 @kernel
 def leaving(model, work):
     """Share of the free velocity (what drives force apart) that is outside the span of T, which has orthonormal rows."""
-    n, m = model.nn, int(work.tally[RANK])
+    n, m = model.nn, work.rank
     x, y = work.correction, work.rest
     for c in range(model.nv):
         if model.column_place[c] >= 0:
@@ -495,15 +475,15 @@ def leaving(model, work):
 def renew(model, work):
     """The criteria: rows and directions as they should be for the next step. The factor is fresh."""
     tally = work.tally
-    n, way = model.nn, int(tally[WAY])
-    if not tally[CONDITION] < GROWN * tally[REFERENCE]:
+    n, way = model.nn, work.options.directions
+    if not tally.condition < GROWN * work.reference_condition:
         decompose(model, work, True)
-    elif way == SVD and leaving(model, work) > LEAVES:
+    elif way == BY_SVD and leaving(model, work) > LEAVES:
         decompose(model, work, False)
     else:
-        tally[REFERENCE] = min(tally[REFERENCE], tally[CONDITION])
-    if way == PSEUDO_INVERSE and tally[BASIS] != 0.0:  # P2: the projected directions are the next ones, at unit length
-        m = int(tally[RANK])
+        work.reference_condition = min(work.reference_condition, tally.condition)
+    if way == BY_PSEUDO_INVERSE and work.basis_chosen != 0:  # P2: the projected directions are the next ones, at unit length
+        m = work.rank
         null_directions(model, work)
         straighten(work, n - m, n)
         take_basis(work, m, n)
@@ -512,7 +492,7 @@ def renew(model, work):
 @kernel
 def misses(model, work):
     """Whether the accelerations in work miss a row that was left out: then it does not depend on the others."""
-    for i in range(int(work.tally[RANK]), active_rows(model)):
+    for i in range(work.rank, active_rows(model)):
         r = int(work.chosen[i])
         x, scale = work.gamma[r], abs(work.gamma[r])
         for j in range(model.row_first[r], model.row_first[r + 1]):
@@ -527,7 +507,7 @@ def misses(model, work):
 @kernel
 def identities(model, work):
     """Largest error of J N^T = 0 and J I_R = 1."""
-    n, m = model.nn, int(work.tally[RANK])
+    n, m = model.nn, work.rank
     x, worst = work.correction, 0.0
     for i in range(m):
         for j in range(n - m):
@@ -544,16 +524,16 @@ def identities(model, work):
             for c in range(n):
                 y += work.dense[i * n + c] * x[c]
             worst = max(worst, abs(y - (1.0 if i == k else 0.0)))
-    work.tally[IDENTITY] = worst
+    work.tally.identity_error = worst
 
 
 @kernel
 def independence(model, work):
     """How near the rows are to losing it: the smallest pivot of J J^T. That of [J; T] would tell of T as well."""
-    if work.tally[WAY] == PSEUDO_INVERSE:
-        low = work.tally[SMALLEST]
+    if work.options.directions == BY_PSEUDO_INVERSE:
+        low = work.smallest_pivot
     else:
-        low, _ = factor_rows(model, work, int(work.tally[RANK]), model.nn, work.spare)
+        low, _ = factor_rows(model, work, work.rank, model.nn, work.spare)
     return min(1.0, low * low)
 
 
@@ -563,16 +543,16 @@ def finish(model, work):
     tally = work.tally
     factor_here(model, work)
     renew(model, work)
-    accelerate(model, work, tally[WAY] == PSEUDO_INVERSE)
-    if tally[BASIS] != 0.0 and misses(model, work):
+    accelerate(model, work, work.options.directions == BY_PSEUDO_INVERSE)
+    if work.basis_chosen != 0 and misses(model, work):
         decompose(model, work, True)
         accelerate(model, work, False)
-    if tally[WATCH] != 0.0:
+    if work.options.watch != 0:
         identities(model, work)
-    tally[WORST] = max(tally[WORST], tally[CONDITION])
-    singular = tally[RANK] < tally[MOST_RANK]
-    remark(tally, 0.0, 0.0 if singular else independence(model, work))
-    tally[DEFICIENT] = active_rows(model) - tally[RANK]
+    tally.worst_condition = max(tally.worst_condition, tally.condition)
+    singular = work.rank < work.most_rank
+    remark(tally, 0, 0.0 if singular else independence(model, work))
+    tally.dependent = active_rows(model) - work.rank
 
 
 close = closing(refactor, step_for, finish)

@@ -15,17 +15,7 @@ from __future__ import annotations
 
 from madi.kernel import kernel
 from madi.loops.closing import MOST, SLOW, closing, composite_masses
-from madi.loops.kkt import (
-    ACCELERATION,
-    EPSILON,
-    VALID,
-    factorise,
-    hand_out,
-    remark,
-    residual,
-    right_hand_side,
-    solve,
-)
+from madi.loops.kkt import EPSILON, factorise, hand_out, remark, residual, right_hand_side, solve
 
 CHEAP = 6  # products of a factorisation against those of a solution
 
@@ -60,7 +50,7 @@ def close_accelerations(model, work):
     """
     x, y = work.unknown, work.correction
     # where a factorisation costs no more than the steps it saves (small or very sparse systems), it is made at once
-    fresh = work.tally[VALID] == 0.0 or model.nx <= CHEAP * (model.nl + model.nu)
+    fresh = work.factor_valid == 0 or model.nx <= CHEAP * (model.nl + model.nu)
     if fresh:
         factorise(model, work, 0.0)
     right_hand_side(model, work, x)
@@ -81,7 +71,7 @@ def close_accelerations(model, work):
             p = model.row_place[r]
             if p >= 0:
                 x[p] = x[p] + y[p]
-        work.tally[ACCELERATION] = work.tally[ACCELERATION] + 1.0
+        work.tally.acceleration_steps += 1
         if last == 0.0:
             last = scale
         if size * size <= 1e-14 * scale * last:
@@ -103,16 +93,16 @@ def close_accelerations(model, work):
 @kernel
 def look_at_pivots(model, work):
     """How near the rows are to losing their independence: the smallest pivot, against what rows usually have."""
-    deficient, near = 0.0, 1.0
+    dependent, near = 0, 1.0
     for r in range(model.nr):
         p = model.row_place[r]
         if p >= 0:
             ratio = -EPSILON / (work.factor[p] * model.row_value[r, 2])
             if ratio < 1e-7:
-                deficient += 1.0
+                dependent += 1
             elif ratio < near:
                 near = ratio
-    remark(work.tally, deficient, near)
+    remark(work.tally, dependent, near)
 
 
 @kernel

@@ -16,7 +16,7 @@ from madi.dynamics.kinematics import positions
 from madi.joints.dispatch import retract
 from madi.loops.kkt import EPSILON
 from madi.topology.closures import Row
-from madi.topology.layout import Layout, repack, work_views
+from madi.topology.layout import Layout, repack
 from madi.topology.pattern import pattern
 
 TRIALS = 3
@@ -44,7 +44,7 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
             epsilon[same] = EPSILON * np.exp(np.mean(np.log(mean[same])))
     values = model.row_value.copy()
     values[:, 2] = epsilon
-    scheme = pattern(model._asdict(), active)
+    scheme = pattern(model.values(), active)
     return repack(layout, scheme.pop("sizes"), {**scheme, "row_value": values}), active
 
 
@@ -65,7 +65,7 @@ def column_amounts(layout: Layout) -> np.ndarray:
 def random_configurations(layout: Layout, q0: np.ndarray, seed: int = 1) -> list[tuple[np.ndarray, np.ndarray]]:
     """(Phi_q, M) at a few configurations around q0, open loops and all."""
     model, rng = layout.arrays, np.random.default_rng(seed)
-    work = work_views(layout.ints, np.zeros(layout.work_size()))
+    work = layout.scratch()
     nv, nr = layout.sizes["nv"], layout.sizes["nr"]
     amounts = column_amounts(layout)
     found = []

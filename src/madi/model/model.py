@@ -546,7 +546,7 @@ class Model:
 
     def simulate(self, duration: float | None = None, **options: Any) -> Run:
         """`madi.simulate` with what `self.run` (a file's `run:`) says, and `options` over it."""
-        from madi.pipeline import simulate
+        from madi.run.simulate import simulate
 
         given = {**fitting(self.run, options), **options}
         if duration is not None:

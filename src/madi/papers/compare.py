@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from madi.model.model import Model
-from madi.pipeline import simulate
 from madi.results.run import Run
+from madi.run.simulate import simulate
 
 Signal = Callable[[Run], np.ndarray]
 CARTESIAN: dict[str, Any] = {"formulation": "cartesian"}

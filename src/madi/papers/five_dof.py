@@ -19,8 +19,8 @@ import numpy as np
 
 from madi.model.model import Model
 from madi.papers.compare import BOTH, apart, claim, counts, holds, in_turn, plot, ratio
-from madi.pipeline import simulate
 from madi.road import Road, flat
+from madi.run.simulate import simulate
 
 INCH, POUND, G = 0.0254, 0.45359237, 9.80665
 LB_IN = POUND * G / INCH  # lb/in in N/m; the same factor for lb s/in

@@ -33,8 +33,8 @@ from madi.papers.compare import (
     in_turn,
     plot,
 )
-from madi.pipeline import simulate
 from madi.results.run import Run
+from madi.run.simulate import simulate
 from madi.vehicle import Car, sine
 
 SPEED, DURATION = 40 / 3.6, 10.0

@@ -31,8 +31,8 @@ from madi.model.elements import Body
 from madi.model.model import Model
 from madi.papers import ralf_print
 from madi.papers.compare import claim, holds
-from madi.pipeline import simulate
 from madi.results.flexible import centre_line
+from madi.run.simulate import simulate
 
 LENGTH, ARM, PAYLOAD, DAMPING = 3.05, 0.5, 15.0, 0.005
 YOUNG, RHO = 68.9e9, 2700.0  # 6061-T6

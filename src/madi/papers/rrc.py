@@ -22,8 +22,8 @@ from madi.dynamics.loads import reaction, reaction_newton_euler
 from madi.kernel import as_model, as_work, sin
 from madi.model.model import Model
 from madi.papers.compare import CARTESIAN, apart, claim, holds, plot
-from madi.pipeline import simulate
 from madi.results.run import Run
+from madi.run.simulate import simulate
 from madi.system import System
 from madi.topology.layout import work_views
 

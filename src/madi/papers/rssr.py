@@ -33,7 +33,7 @@ from madi.papers.compare import (
     plot,
     ratio,
 )
-from madi.pipeline import simulate
+from madi.run.simulate import simulate
 from madi.spatial.rotation import frame_with_z
 
 LINK, MASS, WIDTH = 0.5, 1.0, 0.04

@@ -26,9 +26,9 @@ import numpy as np
 from madi.errors import RunError
 from madi.model.model import Model
 from madi.papers.compare import claim, holds, in_turn, plot, ratio
-from madi.pipeline import simulate
 from madi.results.run import Run
 from madi.road import Road, flat
+from madi.run.simulate import simulate
 from madi.system import System
 
 SPEED, DURATION = 5.0, 5.5

@@ -25,8 +25,8 @@ import numpy as np
 from madi.joints import KINDS
 from madi.model.model import Model
 from madi.papers.compare import BOTH, Accuracy, against_cartesian, apart, claim, counts, holds, plot
-from madi.pipeline import simulate
 from madi.road import Road, flat
+from madi.run.simulate import simulate
 
 G = 9.81
 HULL, BOX = 20000.0, (2.6, 5.0, 1.2)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.forces import BY_CODE
-from madi.integrate.record import HEAD
-from madi.loops.null_space import WAYS
 from madi.results.attitude import up_axis
 from madi.results.cuts import cut_motion
 from madi.results.loads import described
@@ -18,12 +16,13 @@ from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
 
 if TYPE_CHECKING:
     from madi.observation import Observation
+    from madi.run.solver import LoopRecord
 from madi.system import System
 
 
 def label(
     system: System, times: np.ndarray, seen: Observation, reactions: dict[str, str], joints: list[str],
-    loads: np.ndarray | None, driven: list[int], statistics: dict[str, Any], found: np.ndarray | None = None,
+    loads: np.ndarray | None, driven: list[int], statistics: dict[str, Any], found: LoopRecord | None = None,
 ) -> Run:  # fmt: skip
     """The Dataset of a run. `joints`: all joints whose loads were computed, those asked for (`reactions`: {name: axes of its
     signals}) first."""
@@ -41,10 +40,9 @@ def label(
         driving = loads[:, [6 * len(joints) + listed.index(c) for c in driven]]
     rows = [r for r, row in enumerate(system.frozen.rows) if row.driven] if found is not None else []
     if found is not None and rows:  # drives of cut joints: their multipliers are their forces
-        nr = len(system.frozen.rows)
         drives += [system.frozen.rows[r].driven for r in rows]
-        driving = np.hstack([driving, -found[:, [HEAD + r for r in rows]]])
-        pace = np.hstack([pace, found[:, [HEAD + nr + r for r in rows]]])
+        driving = np.hstack([driving, -found.multipliers[:, rows]])
+        pace = np.hstack([pace, found.paces[:, rows]])
     applied = applied + (driving * pace).sum(axis=1)
     variables: dict[str, Any] = {
         "q": (("time", "coordinate"), seen.q), "v": (("time", "speed"), seen.v), "a": (("time", "speed"), seen.a),
@@ -68,21 +66,28 @@ def label(
     }  # fmt: skip
     if found is not None and system.frozen.rows:
         coordinates["constraint"] = system.constraint_names
-        variables["violation"] = ("time", found[:, 0], {"units": "m or rad", "of": "largest residual of a constraint"})
-        variables["violation_rate"] = ("time", found[:, 1], {"units": "m/s or rad/s"})
-        nr = len(system.frozen.rows)
+        variables["violation"] = ("time", found.residual, {"units": "m or rad", "of": "largest residual of a constraint"})
+        variables["violation_rate"] = ("time", found.residual_rate, {"units": "m/s or rad/s"})
         if statistics.get("loops") != "baumgarte":  # which looks at no pivots
             vanish = int(np.sum(~system.active_rows))
-            variables["independence"] = ("time", found[:, 2], {"units": "1", "of": "smallest pivot of the constraints"})
-            variables["dependent"] = ("time", found[:, 3] + vanish, {"units": "1", "of": "constraints that add nothing"})
-        if statistics.get("loops") in WAYS:
-            variables["null_space_error"] = ("time", found[:, 4], {"units": "1", "of": "Phi_q N = 0 and Phi_q I_R = 1"})
+            variables["independence"] = (
+                "time",
+                found.independence,
+                {"units": "1", "of": "smallest pivot of the constraints"},
+            )
+            variables["dependent"] = ("time", found.dependent + vanish, {"units": "1", "of": "constraints that add nothing"})
+        if "decompositions" in statistics:
+            variables["null_space_error"] = (
+                "time",
+                found.identity_error,
+                {"units": "1", "of": "Phi_q N = 0 and Phi_q I_R = 1"},
+            )
             variables["condition"] = (
                 "time",
-                found[:, 5],
+                found.condition,
                 {"units": "1", "of": "condition number of the constraints, by pivots"},
             )
-        variables["multiplier"] = (("time", "constraint"), found[:, HEAD : HEAD + nr])
+        variables["multiplier"] = (("time", "constraint"), found.multipliers)
     if system.forces:
         coordinates["force"] = system.forces
         for k, name in enumerate(("value", "potential", "power", "dissipated")):

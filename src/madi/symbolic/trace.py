@@ -22,7 +22,7 @@ from madi.signals.outside import Recorder
 from madi.spatial.rotation import quaternion_product
 from madi.symbolic.ssa import ARITHMETIC, Instruction, instructions
 from madi.symbolic.sym import column_of, symbols
-from madi.topology.layout import Layout, model_views, work_views
+from madi.topology.layout import Layout, model_views
 from madi.topology.parameters import Parameters
 
 
@@ -49,7 +49,7 @@ def expressions(
     size, given = size or ENTRIES[entry].out(layout.sizes), ENTRIES[entry].given(layout.sizes)
     (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", given)
     model = model_views(layout.ints, layout.reals.astype(object) if reals is None else reals)
-    work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))
+    work = layout.scratch(dtype=object)
     out = np.zeros(size, dtype=object)
     arguments = (model, work, ts[0], qs, vs, np.concatenate([xs, np.array(request, dtype=object)]), out)
     if outside is None or layout.header("nc") == 0:

@@ -27,7 +27,7 @@ from madi.signals.trace import Signals, add_drive, add_function
 from madi.spatial.rotation import as_rotation, frame_with_z
 from madi.topology.closures import Row, closures
 from madi.topology.graph import Edge, SpanningTree
-from madi.topology.layout import Layout, pack, repack, work_views
+from madi.topology.layout import Layout, pack, repack
 from madi.topology.modal import Modal, modal_start
 from madi.topology.pattern import pattern
 
@@ -366,7 +366,7 @@ def _scaled_stops(model: Model, layout: Layout, forces: dict[str, np.ndarray], q
     open_ones = [e for e, force in enumerate(model.forces) if force.kind == "stop" and force.parameters["stiffness"] is None]
     if not open_ones:
         return layout
-    work, nv = work_views(layout.ints, np.zeros(layout.work_size())), layout.sizes["nv"]
+    work, nv = layout.scratch(), layout.sizes["nv"]
     positions(layout.arrays, work, q0)
     mass_matrix(layout.arrays, work)
     inertia = np.diag(work.M.reshape(nv, nv))

@@ -13,7 +13,6 @@ equations (free columns and multipliers) in the order of elimination (topology/p
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from madi.kernel import SELDOM_COUNT, view1, view2, view3
+from madi.kernel import SELDOM_COUNT
+from madi.kernel.fields import Fields, evaluator, ints, part, reals
+from madi.kernel.fields import size as header
+from madi.loops.memory import LoopMemory, LoopOptions, LoopTally, fresh_tally
 
 # The sizes, in the order in which they head the array of integers; n counts the ground.
 HEADER = {
@@ -184,7 +186,6 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("factor", "nu+nl"),  # diagonal, then what is below it
     ("unknown", "nu"),
     ("correction", "nu"),
-    ("tally", "113"),  # options and counters of the loop equations: see loops/kkt.py
     ("chosen", "nr"),  # null-space methods (loops/null_space.py): rows, the independent ones first
     ("scaled", "nj"),  # entries of Phi_q and M, measured by mass
     ("scaled_mass", "nm"),
@@ -204,40 +205,23 @@ SCRATCH: list[tuple[Any, ...]] = [
 ]
 
 
-def _evaluator(text: str) -> Callable[[dict[str, int]], int]:
-    """A size such as "2*nk" or "nu+1" as a function of the header: a product or a sum of names and numbers."""
-    join, parts = (math.prod, text.split("*")) if "*" in text else (sum, text.split("+"))
-    return lambda sizes: join(int(part) if part.isdigit() else sizes[part] for part in parts)
+def declared(of: list[tuple[Any, ...]], make: Callable[..., Any]) -> dict[str, Any]:
+    """The fields of a table (name, size, inner shape)."""
+    return {name: make(size, *inner) for name, size, *inner in of}
 
 
-def plan(fields: list[tuple[Any, ...]]) -> list[tuple[str, Callable[[dict[str, int]], int], tuple[int, ...]]]:
-    """A list of fields (name, size, inner shape), ready to be laid out."""
-    return [(name, _evaluator(size), tuple(inner)) for name, size, *inner in fields]
+# what kernels read of the header
+COUNTS = ("n", "nq", "nv", "ne", "nt", "nc", "na", "nd", "nk", "nr", "nj", "nm", "nu", "nl", "nx", "nn", "nb", "nh")
+Arrays: Any = type(
+    "Arrays", (Fields,), {**{name: header() for name in COUNTS}, **declared(INTS, ints), **declared(REALS, reals)}
+)
 
 
-_INTS, _REALS, _SCRATCH = plan(INTS), plan(REALS), plan(SCRATCH)
-COUNTS = (
-    "n",
-    "nq",
-    "nv",
-    "ne",
-    "nt",
-    "nc",
-    "na",
-    "nd",
-    "nk",
-    "nr",
-    "nj",
-    "nm",
-    "nu",
-    "nl",
-    "nx",
-    "nn",
-    "nb",
-    "nh",
-)  # what kernels read of the header
-Arrays = namedtuple("Arrays", [*COUNTS, *(name for name, _, _ in (*_INTS, *_REALS))])  # type: ignore[misc]
-Work = namedtuple("Work", [name for name, _, _ in _SCRATCH])  # type: ignore[misc]
+class Work(type("Scratch", (LoopMemory,), declared(SCRATCH, reals))):  # type: ignore[misc]
+    """What kernels call `work`."""
+
+    options: LoopOptions = part(LoopOptions)
+    tally: LoopTally = part(LoopTally)
 
 
 @dataclass(frozen=True)
@@ -262,11 +246,6 @@ class Layout:
         return self.sizes[name]
 
     @cached_property
-    def table(self) -> np.ndarray:
-        """Sizes and addresses in the order of `Arrays`: what compiled kernels reach the views through."""
-        return address_table(self.arrays)
-
-    @cached_property
     def structure(self) -> np.ndarray:
         """The integers less where this process keeps functions that stay in Python."""
         if self.header("nc") == 0:
@@ -275,29 +254,28 @@ class Layout:
         table[:, 0] = 0
         return repack(self, {}, {"callback": table}).ints
 
-    def work_size(self, dense: bool = False) -> int:
-        """Reals an evaluation needs as scratch; `dense`: with what null-space methods need."""
-        return work_length(self.ints, dense)
-
-
-def address_table(views: Any) -> np.ndarray:
-    """Of every field its value (a size) or its address (an array); valid as long as the arrays live."""
-    return np.array([v.ctypes.data if isinstance(v, np.ndarray) else int(v) for v in views], dtype=np.int64)
+    def scratch(self, dense: bool = False, dtype: Any = float, options: Any = None) -> Any:
+        """Fresh scratch of an evaluation, for floats or symbols; `dense`: with what null-space methods need, whose matrices
+        are full; `options`: of closing the loops."""
+        sizes = self.sizes | ({} if dense else {"nn": 0})
+        memory = np.zeros(Work.length(sizes, True), dtype=dtype)
+        return Work(sizes, None, memory, options=LoopOptions({}) if options is None else options, tally=fresh_tally())
 
 
 def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
     """Put named arrays behind each other in the order `model_views` reads them."""
 
-    def flat(of: Any, kind: Any) -> list[np.ndarray]:
+    def flat(real: bool) -> list[np.ndarray]:
         parts = []
-        for name, size, inner in of:
-            values = np.asarray(fields[name], dtype=kind).reshape(-1)
-            assert len(values) == size(sizes) * math.prod(inner), name
-            parts.append(values)
+        for name, field in Arrays.arrays().items():
+            if field.real == real:
+                values = np.asarray(fields[name], dtype=float if real else np.int64).reshape(-1)
+                assert len(values) == evaluator(field.size)(sizes) * math.prod(field.inner), name
+                parts.append(values)
         return parts
 
     head = np.array([sizes[name] for name in HEADER], dtype=np.int64)
-    layout = Layout(np.concatenate([head, *flat(_INTS, np.int64)]), np.concatenate(flat(_REALS, float)) + 0.0)
+    layout = Layout(np.concatenate([head, *flat(False)]), np.concatenate(flat(True)) + 0.0)
     for array in (layout.ints, layout.reals):
         array.setflags(write=False)
     return layout
@@ -305,42 +283,13 @@ def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
 
 def repack(layout: Layout, sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
     """The same layout with some sizes and fields changed."""
-    return pack(layout.sizes | sizes, {**layout.arrays._asdict(), **fields})
+    return pack(layout.sizes | sizes, {**layout.arrays.values(), **fields})
 
 
 def _sizes(ints: np.ndarray) -> dict[str, int]:
     return {name: int(value) for name, value in zip(HEADER, ints, strict=False)}
 
 
-def views(of: Any, sizes: dict[str, int], buffer: Any, at: int) -> list[Any]:
-    """Views of a flat buffer from `at` on, one after the other."""
-    found = []
-    for _, size, inner in of:
-        n = size(sizes)
-        found.append((view1, view2, view3)[len(inner)](buffer, at, n, *inner))
-        at += n * math.prod(inner)
-    return found
-
-
-def model_views(ints: Any, reals: Any) -> Any:
+def model_views(int_memory: Any, real_memory: Any) -> Any:
     """The named views of the two flat arrays."""
-    sizes = _sizes(ints)
-    return Arrays(
-        *(sizes[name] for name in COUNTS), *views(_INTS, sizes, ints, len(HEADER)), *views(_REALS, sizes, reals, 0)
-    )
-
-
-def _scratch_sizes(ints: Any, dense: bool) -> dict[str, int]:
-    """Null-space methods' matrices are full: they take no room unless asked for."""
-    return _sizes(ints) | ({} if dense else {"nn": 0})
-
-
-def work_length(ints: Any, dense: bool = False) -> int:
-    """Length of the scratch array."""
-    sizes = _scratch_sizes(ints, dense)
-    return sum(size(sizes) * math.prod(inner) for _, size, inner in _SCRATCH)
-
-
-def work_views(ints: Any, buffer: Any, dense: bool = False) -> Any:
-    """The named views of the scratch array."""
-    return Work(*views(_SCRATCH, _scratch_sizes(ints, dense), buffer, 0))
+    return Arrays(_sizes(int_memory), int_memory[len(HEADER) :], real_memory)

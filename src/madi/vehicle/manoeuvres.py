@@ -10,7 +10,7 @@ import numpy as np
 from madi.equilibrium import statics
 from madi.errors import InputError, RunError, a_number, positive_number
 from madi.kernel import atan2, cos, sin, tanh, where
-from madi.pipeline import simulate
+from madi.run.simulate import simulate
 from madi.spatial.rotation import as_rotation
 from madi.vehicle.parts import Axle
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from madi.pipeline import simulate
 from madi.results.run import Run
+from madi.run.simulate import simulate
 from madi.verify import andrews, bricard, four_bars, pendulum, slider_crank, spin_up, tops
 
 CLOSED = "closed form"

@@ -12,8 +12,8 @@ import numpy as np
 
 from madi.errors import MadiError
 from madi.model.model import Model
-from madi.pipeline import simulate
 from madi.results.run import Run
+from madi.run.simulate import simulate
 from madi.verify import andrews, bricard, four_bars, pendulum, slider_crank, tops
 
 RTOLS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)

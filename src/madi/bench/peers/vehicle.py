@@ -33,8 +33,8 @@ from madi.forces.envelope import distance
 from madi.forces.tire import KIND as TIRE
 from madi.model.model import Model
 from madi.papers import six_by_six as p4
-from madi.pipeline import simulate
 from madi.road import way
+from madi.run.simulate import simulate
 from madi.system import System
 
 DURATION, OUTPUTS, EVERY = 2.0, 201, 10e-3

@@ -10,13 +10,16 @@ import numpy as np
 from madi.cartesian import entries
 from madi.cartesian.build import Cartesian, cartesian
 from madi.cartesian.rows import COUPLER
+from madi.engines.jit import cartesian_function, loop_function, model_table
 from madi.errors import InputError
-from madi.integrate.contract import LOOP, Method
-from madi.integrate.record import HEAD, RECORD_LOOPS, record_loops
-from madi.loops import kkt
-from madi.loops.options import LoopOptions
-from madi.solver import Integration, loop_statistics, singular_times
-from madi.topology.layout import HEADER, INTS, REALS, Layout, address_table, pack, plan
+from madi.integrate.method import Method
+from madi.joints import KINDS
+from madi.kernel.fields import ABSENT, Function, evaluator
+from madi.loops.memory import LoopOptions, LoopTally
+from madi.loops.methods import LoopMethod
+from madi.run.record import RECORD, Recording
+from madi.run.solver import Integration, Steps, loop_record, loop_statistics
+from madi.topology.layout import HEADER, Arrays, Layout, pack
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -38,8 +41,8 @@ DIRECTIONS = {
 def flat_space(size: int) -> Layout:
     """A layout for the integrators: one body whose coordinates are plain numbers, and their rates its speeds."""
     sizes = dict.fromkeys(HEADER, 0) | {"n": 2, "nq": size, "nv": size, "nf": 1}
-    fields = {name: np.zeros((of(sizes), *inner)) for name, of, inner in plan([*INTS, *REALS])}
-    fields["code"][1] = 4.0  # cylindrical: sums, no quaternion
+    fields = {name: np.zeros((evaluator(f.size)(sizes), *f.inner)) for name, f in Arrays.arrays().items()}
+    fields["code"][1] = KINDS["cylindrical"].code  # sums, no quaternion
     fields["v_end"][1] = size
     return pack(sizes, fields)
 
@@ -47,13 +50,16 @@ def flat_space(size: int) -> Layout:
 class CartesianSolver(Integration):
     """One run of the Cartesian formulation."""
 
-    def __init__(self, model: Model, system: System, method: Method, times: np.ndarray, engine: str, start: Any,
-                 reactions: Mapping[str, str], loops: LoopOptions, jumps: Sequence[Any] = ()):  # fmt: skip
-        self.made: Cartesian = cartesian(model, system, *start)
+    def __init__(self, model: Model, system: System, method: Method, steps: Steps, times: np.ndarray, engine: str,
+                 start: Any, reactions: Mapping[str, str], loops: LoopMethod, jumps: Sequence[Any] = ()):  # fmt: skip
+        options = LoopOptions({})
+        loops.put(options)
+        self.made: Cartesian = cartesian(model, system, *start, options)
         size = self.made.size
-        self.jumps, self.loop_options = list(jumps), loops
-        super().__init__(system, method, times, size, size, sorted({jump.time for jump in jumps}))
-        self.space, self.way = flat_space(size), loops.words
+        self.jumps, stops = list(jumps), sorted({jump.time for jump in jumps})
+        sizes = {"nq": size, "nv": size, "nr": self.made.constraints}
+        super().__init__(system, method, steps, times, sizes, flat_space(size).arrays, stops)
+        self.memory.tally, self.way = self.made.work.tally, loops.words()
         self.engine_name = "plain" if engine == "plain" else "jit"
         self.reactions = dict(reactions)
         known = dict.fromkeys([*self.made.links, *self.made.row_owner])
@@ -62,88 +68,72 @@ class CartesianSolver(Integration):
                 raise InputError(f"reactions: there is no joint {name!r}; there are: {', '.join(known)}")
         self.start(self.made.q0, self.made.v0)
         if self.engine_name == "jit":
-            from madi.engines.jit import model_table
-
             forces, self.calls = model_table(system.layout)
-            parts = (self.made.arrays, self.made.work, self.made.forces)
-            mine, work, scratch = (address_table(part) for part in parts)
-            self.tables = [mine, work, forces, scratch]
+            self.tables = [self.made.arrays.table, self.made.work.table, forces, self.made.forces.table]
             self.context = np.array([table.ctypes.data for table in self.tables], dtype=np.int64)
 
     def loop_work(self) -> Any:
         """See Integration."""
         return self.made.work
 
-    def scratch(self) -> dict[str, np.ndarray]:
+    def scratch(self) -> dict[str, Any]:
         """See Integration; of joint coordinates too: the sign of a quaternion goes on from the one before."""
-        return {**super().scratch(), **{f"forces.{name}": view for name, view in self.made.forces._asdict().items()}}
+        return {**super().scratch(), "forces": self.made.forces}
 
-    def function(self, name: str) -> tuple[Any, np.ndarray]:
+    def function(self, name: str) -> Function:
         """A kernel for `kernel.call`."""
         made, kernel = self.made, ENTRIES[name]
         if self.engine_name == "jit":
-            from madi.engines.jit import cartesian_function
+            return Function(address=cartesian_function(name, kernel).address, context=self.context)
 
-            return cartesian_function(name, kernel).address, self.context
-
-        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray, context: Any) -> int:
+        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
             kernel(made.arrays, made.work, made.system.layout.arrays, made.forces, t, q, v, x, out)
             return 0
 
-        return call, np.zeros(2, dtype=np.int64)
+        return Function(call)
 
-    def loop(self, kernel: Callable[..., Any], arguments: str) -> Callable[..., Any]:
+    def compiled(self, loop: Any) -> Callable[[Any], int]:
         """A loop, compiled or as it is."""
-        if self.engine_name == "plain":
-            return kernel
-        from madi.engines.jit import loop_function
-
-        return loop_function(kernel, arguments)
+        return loop.kernel if self.engine_name == "plain" else loop_function(loop)
 
     def run(self, progress: bool | None) -> int:
         """Integrate; returns the status."""
-        function, context = self.function("forward")
-        close, close_context = self.function("close")
-        space = self.space.arrays if self.engine_name == "plain" else self.space.table
-        if not self.taken_up:
-            self.loop_options.tell(self.made.work.tally)
-        arguments = (function, context, close, close_context, self.made.work.tally, space, *self.memory())
-        return self.integrate(self.loop(self.method.loop, LOOP), arguments, progress)
+        self.memory.forward, self.memory.close = self.function("forward"), self.function("close")
+        return self.integrate(self.compiled(self.loop), progress)
 
     def result(self) -> Run:
         """Labelled results for as many outputs as were reached."""
         from madi.results.label import label
 
-        made, system = self.made, self.system
-        times, Q, V = self.shown()
-        n = len(times)
-        size, nr = made.size, made.constraints
-        nq, nv, ne, nb = system.nq, system.nv, len(system.forces), int(made.arrays.n)
-        width = nq + 2 * nv + 24 * nb + 4 * ne + nv + 12 * nr
-        rows, found, A = np.zeros((n, width)), np.zeros((n, HEAD + 2 * nr)), np.zeros(max(n, 1) * size)
-        tally = made.work.tally.copy()
-        work = made.work
-        self.loop(record_loops, RECORD_LOOPS)(
-            *self.function("close"), *self.function("report"), times, Q, V, A, np.zeros(size), rows.reshape(-1),
-            work.phi, work.rate, work.lam, np.zeros(nr), work.tally, found.reshape(-1), size, size, nr, width, n,
+        made, system, work = self.made, self.system, self.made.work
+        tally = LoopTally({}, work.tally.int_memory.copy(), work.tally.real_memory.copy())
+        times, q, v = self.shown()
+        nv, nr = system.nv, made.constraints
+        width = system.nq + 2 * nv + 24 * int(made.arrays.n) + 4 * len(system.forces) + nv + 12 * nr
+        recording = Recording(
+            self.sizes | {"outputs": len(times), "width": width}, times=times, q=q, v=v, phi=work.phi, rate=work.rate,
+            lam=work.lam, pace=np.zeros(max(nr, 1)), tally=work.tally, forward=ABSENT, close=self.function("close"),
+            observe=self.function("report"),
         )  # fmt: skip
+        self.compiled(RECORD)(recording)
+        rows, n = recording.rows.reshape(len(times), width), len(times)
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         if len(bad):
             self.spoiled, n = float(times[bad[0]]), int(bad[0])
-            times, rows, found = times[:n].copy(), rows[:n], found[:n]
-        seen = CartesianObservation(made, rows)
+            times, rows = times[:n].copy(), rows[:n]
+        found, seen = loop_record(recording, n), CartesianObservation(made, rows)
         statistics = self.statistics() | {
             "engine": self.engine_name, "formulation": "cartesian", "loops": "projection", **loop_statistics(tally),
-            "coordinates": made.coordinates, "constraints": made.constraints, "singular_times": singular_times(tally),
+            "coordinates": made.coordinates, "constraints": made.constraints,
         }  # fmt: skip
         if self.jumps:
             statistics["jumps"] = [jump.time for jump in self.jumps]
         driven = [c for c in range(nv) if system.layout.arrays.drive[c] >= 0]
         joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in driven)]))
-        loads = self._loads(seen, rows, found[:, HEAD : HEAD + nr], joints) if joints else None
+        loads = self._loads(seen, rows, found.multipliers, joints) if joints else None
         run = label(system, times, seen, self.reactions, joints, loads, driven, statistics)  # type: ignore[arg-type]
-        run.data["violation"] = ("time", found[:, 0], {"units": "m or rad", "of": "largest residual of a constraint"})
-        run.data["violation_rate"] = ("time", found[:, 1], {"units": "m/s or rad/s"})
+        run.data["violation"] = ("time", found.residual, {"units": "m or rad", "of": "largest residual of a constraint"})
+        run.data["violation_rate"] = ("time", found.residual_rate, {"units": "m/s or rad/s"})
         self.add_history(run)
         return run
 
@@ -197,8 +187,8 @@ class CartesianSolver(Integration):
             if callback.error is not None:
                 error, callback.error = callback.error, None
                 told = f"the function of {callback.name} raised {type(error).__name__}: {error}"
-                return f"model {self.system.name!r} stopped at t = {float(self.state[0]):.6g} s: {told}. {KEPT}"
-        t, failed = float(self.state[0]), self.made.work.tally[kkt.FAILED]
+                return f"model {self.system.name!r} stopped at t = {float(self.memory.t):.6g} s: {told}. {KEPT}"
+        t, failed = float(self.memory.t), self.made.work.tally.failed
         what = (
             "the constraints cannot be met" if failed else "the state left the finite numbers, or the step fell to nothing"
         )

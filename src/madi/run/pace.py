@@ -9,41 +9,44 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError, RunError
-from madi.integrate.contract import ACCEPTED, DONE, IMPLICIT, LOOP, PAUSED
+from madi.integrate import METHODS
+from madi.integrate.memory import DONE, PAUSED
+from madi.integrate.method import Method
+from madi.integrate.structural import Structural
 from madi.model.model import Model
-from madi.pipeline import prepare
-from madi.solver import Solver, positive
+from madi.run.options import positive
+from madi.run.simulate import prepare
+from madi.run.solver import Solver
 from madi.system import System
 
 
 def realtime(
-    model: Model | System, *, step: float, duration: float = 5.0, method: str = "newmark", paced: bool = False,
-    iterations: int | None = 2, jacobian: str | None = None, engine: str = "auto", **options: Any,
+    model: Model | System, *, step: float, duration: float = 5.0, method: Any = None, paced: bool = False,
+    engine: str = "auto", **options: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Step a model for `duration` seconds and time every step; returns numbers for a report.
 
     Keys: "engine", "method", "steps"; "mean", "p99.9", "max" (s per step); "factor" (simulated time over computing time);
-    "overruns" (steps that took longer than the step; `paced`: steps that ended after their deadline). `iterations`: of
-    Newton in an implicit step, None to converge. `paced`: each step waits for the clock, as on a target. Other options as
-    in `simulate`. The cost of the call from Python, measured beside, is taken off.
+    "overruns" (steps that took longer than the step; `paced`: steps that ended after their deadline). `method` None:
+    madi.Newmark(iterations=2); so are "newmark" and "generalized-alpha" as plain words. `paced`: each step waits for the
+    clock, as on a target. Other options as in `simulate`. The cost of the call from Python, measured beside, is taken off.
     """
     step = positive(step, "step")
     duration = positive(duration, "duration")
-    if method not in ("newmark", "generalized-alpha") or jacobian == "slow":
-        iterations = None
     if step > duration:
         raise InputError(f"step={step:g} s is longer than the run of {duration:g} s; give a longer duration")
     if "times" in options:
         raise InputError("realtime: it keeps no outputs; leave `times` out")
-    solver = prepare(model, duration, step=step, method=method, iterations=iterations, jacobian=jacobian, engine=engine,
-                     times=[float(duration)], **options)  # fmt: skip
-    if not isinstance(solver, Solver) or solver.method.adaptive:
-        raise InputError(f"realtime: method={method!r} must have a fixed step, in joint coordinates")
-    function, context = solver.engine.function(solver.entry)
-    loop = solver.engine.loop(solver.method.loop, IMPLICIT if solver.method.implicit else LOOP)
-    arguments = (function, context, *solver.arguments())
-    loop(*arguments, 0)  # the start: accelerations, and all memory touched
-    idle = min(_timed(loop, arguments, 0) for _ in range(200))
+    method = "newmark" if method is None else method
+    if isinstance(method, str) and issubclass(METHODS.get(method, Method), Structural):
+        method = {method: {"iterations": 2}}
+    solver = prepare(model, duration, step=step, method=method, engine=engine, times=[float(duration)], **options)
+    if not isinstance(solver, Solver):
+        raise InputError("realtime: formulation='cartesian' is not timed; leave it out")
+    loop, m = solver.connect(), solver.memory
+    m.upto, m.end = solver.segments()[0]
+    _timed(loop, m, 0)  # the start: accelerations, and all memory touched
+    idle = min(_timed(loop, m, 0) for _ in range(200))
     steps = max(1, int(np.ceil(duration / step - 1e-9)))
     took, late = np.zeros(steps), 0
     status, began = PAUSED, time.perf_counter()
@@ -53,7 +56,8 @@ def realtime(
             if paced:
                 _wait(began + k * step)
             start = time.perf_counter()
-            status = loop(*arguments, 1)
+            m.limit = 1
+            status = loop(m)
             end = time.perf_counter()
             took[k] = max(end - start - idle, 0.0)
             late += end > began + (k + 1) * step if paced else took[k] > step
@@ -62,11 +66,9 @@ def realtime(
     finally:
         gc.enable()
     if status not in (PAUSED, DONE):
-        if solver.loops:
-            work = solver.closer.work
-            solver.tally, solver.open = work.tally.copy(), (work.phi.copy(), work.rate.copy())
+        solver.keep_verdict()
         raise RunError(solver.explain(status), solver.result())
-    done = int(solver.count[ACCEPTED])
+    done = int(m.accepted)
     took = took[:done]
     return {
         "model": solver.system.name, "engine": solver.engine.name, "method": solver.method.name, "step": step,
@@ -76,9 +78,10 @@ def realtime(
     }  # fmt: skip
 
 
-def _timed(loop: Any, arguments: tuple[Any, ...], limit: int) -> float:
+def _timed(loop: Any, memory: Any, limit: int) -> float:
+    memory.limit = limit
     start = time.perf_counter()
-    loop(*arguments, limit)
+    loop(memory)
     return time.perf_counter() - start
 
 

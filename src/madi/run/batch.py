@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import AssemblyError, EngineError, InputError, ModelError, RunError
-from madi.integrate.contract import DONE, MAX_STEP, NEXT
+from madi.integrate.memory import DONE
 from madi.model.model import Model
-from madi.pipeline import assembled, over_bumps, prepare, warn_of_compiler
-from madi.solver import Solver
+from madi.run.options import refuse, start_of
+from madi.run.simulate import OPTIONS, assembled, over_bumps, prepare, warn_of_compiler
+from madi.run.solver import Solver
 from madi.system import System
 from madi.topology.parameters import Parameters, changed
 from madi.topology.parameters import parameters as locate
@@ -32,8 +33,7 @@ def simulate_many(
     parameters: Mapping[str, Any] | None = None,
     duration: float = 1.0,
     *,
-    q0: Any = None,
-    v0: Any = None,
+    start: Any = None,
     keep: Sequence[str] = ("q", "v"),
     workers: int | None = None,
     **options: Any,
@@ -41,7 +41,7 @@ def simulate_many(
     """Run one model many times, on all cores; returns one dataset with the dimension `run`.
 
     `parameters`: {name: values, one for each run}, names as "spring.stiffness", "chassis.mass", "pivot.at.x" (a number
-    alone is for all runs). `q0`, `v0`: starts, as in `simulate`, or {name: values} with one value for each run, or arrays of
+    alone is for all runs). `start`: (q0, v0) as in `simulate`, or {name: values} with one value for each run, or arrays of
     one row for each run. `keep`: what of each run's results is kept; "q" and "v" alone are quickest. `workers`: threads,
     default one a core. Other options as in `simulate`; with adaptive methods give `times`, or take the default 1001.
     A run that fails leaves NaN, and its message in `message`; the others go on. Parameters are coordinates along `run`.
@@ -64,7 +64,8 @@ def simulate_many(
     if options.get("formulation") == "cartesian":
         raise InputError("simulate_many: formulation='cartesian' runs one at a time; leave it out")
     keep = (keep,) if isinstance(keep, str) else tuple(keep)
-    starts = {"q0": q0, "v0": v0}
+    refuse("simulate_many", {name: value for name, value in options.items() if name not in OPTIONS}, OPTIONS)
+    starts = dict(zip(("q0", "v0"), start_of(start), strict=True))
     count = _count(given, starts)
     frame = options.pop("frame", None) or "base"
     system = model.build(frame=frame)
@@ -168,8 +169,9 @@ class Batch:
     def work(self, workers: int) -> None:
         """All runs."""
         first = self.prepared()
-        self.Q = np.full((self.count, *first.Q.shape), np.nan)
-        self.V = np.full((self.count, *first.V.shape), np.nan)
+        outputs = first.memory.outputs
+        self.Q = np.full((self.count, *outputs.q_out.shape), np.nan)
+        self.V = np.full((self.count, *outputs.v_out.shape), np.nan)
         self.times = first.times[first.wanted]
         self.quick = self.quick and not first.jumps  # else outputs at stops would be rows
         try:
@@ -208,16 +210,15 @@ class Batch:
         system = solver.system
         system.adjust(self.values[k])
         solver.again()
-        if solver.loops:
-            solver.tell_loops()
         start = self.start_of(k, system)
         solver.start(*start)
         if self.options.get("max_step") is None:
-            solver.option[MAX_STEP] = over_bumps(system, start, solver.method) or self.duration
+            solver.memory.max_step = over_bumps(system, start, solver.method) or self.duration
         status = solver.run(False)
-        n = int(solver.count[NEXT])
+        n, outputs = int(solver.memory.next), solver.memory.outputs
         if self.quick:
-            self.Q[k, : n * system.nq], self.V[k, : n * system.nv] = solver.Q[: n * system.nq], solver.V[: n * system.nv]
+            self.Q[k, : n * system.nq] = outputs.q_out[: n * system.nq]
+            self.V[k, : n * system.nv] = outputs.v_out[: n * system.nv]
         else:
             run = solver.result()
             missing = [name for name in self.keep if name not in run.data]

@@ -134,26 +134,11 @@ def view1(buffer: Any, start: int, n: int) -> Any:
     return buffer[start : start + n]
 
 
-def as_model(model: Any) -> Any:
-    """What a loop was handed as its model: the named views themselves, or (jitted) the table that leads to them."""
-    return model
+def call(function: Any, t: float, q: Any, v: Any, x: Any, out: Any) -> int:
+    """Evaluate a system function (fields.Function). Plain: a Python callable; jitted: a C function (engines/abi.py)."""
+    return function.call(t, q, v, x, out)
 
 
-def as_work(work: Any) -> Any:
-    """The same for the scratch."""
-    return work
-
-
-def view2(buffer: Any, start: int, n: int, m: int) -> Any:
-    """n × m numbers of a flat buffer as a view."""
-    return buffer[start : start + n * m].reshape(n, m)
-
-
-def view3(buffer: Any, start: int, n: int, m: int, k: int) -> Any:
-    """n × m × k numbers of a flat buffer as a view."""
-    return buffer[start : start + n * m * k].reshape(n, m, k)
-
-
-def call(function: Any, t: float, q: Any, v: Any, x: Any, out: Any, context: Any) -> int:
-    """Evaluate a system function. Plain: a Python callable; jitted: the address of a C function (engines/abi.py)."""
-    return function(t, q, v, x, out, context)
+def present(function: Any) -> bool:
+    """Whether a system function was given."""
+    return function.call is not None

@@ -12,6 +12,7 @@ import io
 import json
 import time as clock
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,23 +21,45 @@ import numpy as np
 from madi.engines.cache import source_hash
 from madi.errors import InputError
 from madi.files import whole_file
-from madi.integrate.contract import ACCEPTED, BEYOND, END, FIXED_STEP, NEXT, STARTED, STEP, TIME
-from madi.loops import kkt
+from madi.integrate.step import BEYOND
+from madi.loops.memory import REMEMBERED
+from madi.run.options import positive
 
 if TYPE_CHECKING:
-    from madi.solver import Integration
+    from madi.run.solver import Integration
 
-FORMAT = 2
+FORMAT = 3
 TOLD, HEADER = 65_536, 4096  # bytes: of what a checkpoint tells of its run; of an array's header
 
 
+@dataclass(frozen=True)
 class Checkpoint:
-    """Writes a run's memory to `path` every so many seconds of computing time. Made before the run begins."""
+    """Where a run is kept while it goes on: `file`, written every so many seconds of computing; `resume`: the run goes on
+    from it if it is there (else it begins)."""
 
-    def __init__(self, run: Integration, path: Path, every: float):
-        self.path, self.every, self.last, self.identity = path, every, clock.perf_counter(), identity(run)
-        if not path.parent.is_dir() or path.is_dir():
-            raise InputError(f"checkpoint={str(path)!r}: its folder must exist, and it must not be one itself")
+    file: Any
+    every: float = 10.0
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.file, str | Path):
+            raise InputError(f"checkpoint={self.file!r}: give the name of a file, or madi.Checkpoint(file, every=, resume=)")
+        positive(self.every, "every")
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return Path(self.file)
+
+
+class Keeper:
+    """Writes a run's memory to a checkpoint now and then. Made before the run begins."""
+
+    def __init__(self, run: Integration, checkpoint: Checkpoint):
+        self.path, self.every = checkpoint.path, checkpoint.every
+        self.last, self.identity = clock.perf_counter(), identity(run)
+        if not self.path.parent.is_dir() or self.path.is_dir():
+            raise InputError(f"checkpoint={str(self.path)!r}: its folder must exist, and it must not be one itself")
 
     def note(self, run: Integration) -> None:
         """Write, if it is time."""
@@ -142,46 +165,68 @@ def _told(path: Path) -> dict[str, Any]:
 
 def _refuse_impossible(path: Path, run: Integration, stored: dict[str, np.ndarray]) -> None:
     """Counters and places that no run of this kind comes to: machine code would read and write by them."""
-    count, state = stored["memory.count"], stored["memory.state"]
-    outputs, end = len(run.times), float(run.state[END])
-    limits = {NEXT: (0, outputs), STARTED: (0, 1), **(run.method.limits if count[STARTED] else {})}
-    good = bool(np.all(count >= 0) and np.all(count < 2**53))
-    good = good and all(low <= count[k] <= high for k, (low, high) in limits.items())
-    good = good and bool(np.all(np.abs(state[:4]) < BEYOND)) and 0.0 <= state[TIME] <= end * (1 + 1e-9)
-    good = good and any(state[END] == part[1] for part in run.segments())
-    step = float(run.option[FIXED_STEP])
-    good = good and (step == 0.0 or abs(count[ACCEPTED] * step - state[TIME]) <= step + 1e-6 * end)
-    good = good and abs(int(np.searchsorted(run.times, state[TIME] * (1 + 1e-9), "right")) - int(count[NEXT])) <= 1
-    at, size = run.method.first, len(run.Q) // outputs + len(run.V) // outputs
-    good = good and bool(np.isfinite(state[at : at + size]).all()) and 0.0 <= state[STEP] <= max(end, 1e-300) * (1 + 1e-9)
-    for name in ("memory.Q", "memory.V"):
-        written = int(count[NEXT]) * (len(stored[name]) // outputs) if good else 0
+    m = run.memory
+    there = type(m)(m.sizes, stored["memory.ints"], stored["memory.reals"], **m.parts())
+    outputs, end, step = len(run.times), run.segments()[-1][1], run.steps.step or 0.0
+    good = bool(np.all(stored["memory.ints"] >= -1) and np.all(stored["memory.ints"] < 2**53)) and 0 <= there.next <= outputs
+    good = good and there.started in (0, 1) and min(there.accepted, there.rejected, there.evaluations, there.upto) >= 0
+    good = (
+        good
+        and there.upto <= outputs
+        and all(low <= getattr(there, name) <= high for name, (low, high) in (m.limits if there.started else {}).items())
+    )
+    times = np.array([there.t, there.h, there.start, there.end])
+    good = good and bool(np.all(np.abs(times) < BEYOND)) and 0.0 <= there.t <= end * (1 + 1e-9)
+    good = good and any(there.end == part[1] for part in [*run.segments(), (0, end)])
+    good = good and (step == 0.0 or abs(there.accepted * step - there.t) <= step + 1e-6 * end)
+    good = good and abs(int(np.searchsorted(run.times, there.t * (1 + 1e-9), "right")) - int(there.next)) <= 1
+    good = good and bool(np.isfinite(there.q).all() and np.isfinite(there.v).all())
+    good = good and 0.0 <= there.h <= max(end, 1e-300) * (1 + 1e-9) and _same_options(m, there)
+    for name in ("outputs.q", "outputs.v"):
+        written = int(there.next) * (len(stored[name]) // outputs) if good else 0
         good = good and bool(np.isfinite(stored[name][:written]).all())
-    tally = stored.get("work.tally")
-    if good and tally is not None:
-        good = 0 <= tally[kkt.NOTED] <= kkt.ROOM and 0 <= tally[kkt.WAY] <= 4
-        for what, most in (("chosen", len(stored.get("work.phi", ()))), ("order", len(stored.get("work.order", ())))):
-            places = stored.get(f"work.{what}", np.zeros(0))
-            good = good and bool(np.all((places >= 0) & (places < max(most, 1)) & (places == np.floor(places))))
-        rows, columns = len(stored.get("work.phi", ())), len(stored.get("work.order", ()))
-        good = good and 0 <= tally[kkt.RANK] <= min(rows, columns) and tally[kkt.RANK] == np.floor(tally[kkt.RANK])
+    if good and "work.ints" in stored:
+        good = _possible_loops(run.scratch(), stored)
     if run.history is not None:
-        good = good and len(stored["history"]) <= count[ACCEPTED]
+        good = good and len(stored["history"]) <= there.accepted
     if not good:
         raise InputError(f"{path}: has counters or places that no such run comes to; delete it to begin anew")
 
 
-def engine_of(path: Path) -> str | None:
-    """The engine of a checkpoint: a run taken up again must not change it."""
-    return str(_told(path).get("engine")) if path.exists() else None
+def _same_options(mine: Any, there: Any) -> bool:
+    """Options are not what a run changes."""
+    names = ("rtol", "atol", "max_step", "first_step", "step")
+    return all(getattr(mine, name) == getattr(there, name) for name in names)
+
+
+def _possible_loops(scratch: dict[str, Any], stored: dict[str, np.ndarray]) -> bool:
+    """The same of what closing the loops keeps."""
+    found = {}
+    for name, memory in scratch.items():
+        found[name] = type(memory)(memory.sizes, stored[f"{name}.ints"], stored[f"{name}.reals"], **memory.parts())
+    work, tally = found["work"], found["tally"]
+    good = 0 <= tally.singular_count <= REMEMBERED and tally.failed in (0, 1, 2)
+    if "order" in work.fields:
+        for places, most in ((work.chosen, len(work.phi)), (work.order, len(work.order))):
+            good = good and bool(np.all((places >= 0) & (places < max(most, 1)) & (places == np.floor(places))))
+        good = good and 0 <= work.rank <= min(len(work.phi), len(work.order)) and 0 <= work.most_rank <= len(work.phi)
+    return bool(good and work.factor_valid in (0, 1) and work.basis_chosen in (0, 1))
+
+
+def engine_of(checkpoint: Checkpoint) -> str | None:
+    """The engine of a run that is to be taken up again: it must not change."""
+    there = checkpoint.resume and checkpoint.path.exists()
+    return str(_told(checkpoint.path).get("engine")) if there else None
 
 
 def identity(run: Integration) -> dict[str, Any]:
     """What must be as before for a run to be the same run."""
+    m = run.memory
     return {
         "format": FORMAT, "version of madi": source_hash(), "model": run.system.digest, "method": run.method.name,
-        "engine": run.engine_name, "options": _hash(run.option), "output times": _hash(run.times),
-        "start": _hash(run.state), "history": run.history is not None, "way": run.way,
+        "engine": run.engine_name, "options": _hash(np.array([*map(float, (m.rtol, m.atol, m.max_step, m.first_step, m.step))])),
+        "output times": _hash(run.times), "start": _hash(m.real_memory) + _hash(m.int_memory),
+        "history": run.history is not None, "way": run.way,
     }  # fmt: skip
 
 
@@ -191,9 +236,11 @@ def _hash(array: np.ndarray) -> str:
 
 def _arrays(run: Integration) -> dict[str, np.ndarray]:
     """All that a run remembers, by name."""
-    memory = {"Q": run.Q, "V": run.V, "state": run.state, "count": run.count, "buffer": run.buffer}
-    arrays = {f"memory.{name}": array for name, array in memory.items()}
-    return arrays | {f"work.{name}": np.asarray(view) for name, view in run.scratch().items()}
+    outputs = run.memory.outputs
+    arrays = {"outputs.q": outputs.q_out, "outputs.v": outputs.v_out, "time": np.array([run.memory.t])}
+    for name, memory in {"memory": run.memory, **run.scratch()}.items():
+        arrays |= {f"{name}.ints": memory.int_memory, f"{name}.reals": memory.real_memory}
+    return arrays
 
 
 def _checksum(arrays: dict[str, np.ndarray]) -> str:
@@ -207,8 +254,8 @@ def time_of(path: Path) -> float | None:
     """How far the run in a checkpoint has come; None: there is none."""
     if not path.exists():
         return None
-    data = io.BytesIO(_member(path, "memory.state", 10**9))
+    data = io.BytesIO(_member(path, "time", HEADER))
     try:
-        return float(np.lib.format.read_array(data, allow_pickle=False, max_header_size=HEADER)[TIME])
+        return float(np.lib.format.read_array(data, allow_pickle=False, max_header_size=HEADER)[0])
     except Exception as error:
         raise _unreadable(path, type(error).__name__) from None

@@ -1,0 +1,138 @@
+"""The two loops of all integrators: steps of a fixed length, and steps that are judged. Written once, for any method.
+
+A loop is resumable: it returns after `limit` steps (PAUSED), when the outputs asked for are written (DONE), or with a
+failure; everything it must remember is in its memory. A method hands in its own kernels; `after_step` is what happens
+between steps whatever the method is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from madi.integrate.control import come_back_shorter, leaps, note_step
+from madi.integrate.memory import AGAIN, DONE, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Loop
+from madi.integrate.outputs import cubic_outputs, first_outputs
+from madi.integrate.step import accelerations, all_finite, arrived, take
+from madi.kernel import kernel
+
+ON_GRID = 1e-9  # of a step: a grid point that near to the end is the end
+RESOLVED = 1e-14  # of the time: steps shorter than that are none
+LAST_PART = 1.01  # steps: what is left of a run is one step, not one and a hundredth
+HUGE = 1e300  # an error beyond is none
+
+
+@kernel
+def nothing(m):
+    """What a method need not do."""
+
+
+@kernel
+def begin_at_rest(m):
+    """Accelerations of the start."""
+    accelerations(m, m.t, m.q, m.v, m.a)
+    return DONE if all_finite(m.a, m.model.nv) else NOT_FINITE
+
+
+@kernel
+def on_grid(m):
+    """(time, length) of the step from grid point `accepted`; the last one ends where the run ends (to rounding: a step that
+    differs in its last digits would be another one to a method that keeps a matrix for its length)."""
+    t = m.start + m.accepted * m.step
+    return t, (m.step if t + m.step * (1.0 - ON_GRID) < m.end else m.end - t)
+
+
+@kernel
+def after_step(m, t, h):
+    """A step of length h has led to time t: the one place where what happens between steps hooks in."""
+    take(m)
+    m.accepted += 1
+    m.t = t
+    note_step(m, t, h)
+
+
+def fixed_steps(
+    name: str, memory: Any, step: Callable[..., Any], begin: Callable[..., Any] = begin_at_rest,
+    outputs: Callable[..., Any] = cubic_outputs, remember: Callable[..., Any] = nothing,
+) -> Loop:  # fmt: skip
+    """The loop of a method with steps of a fixed length.
+
+    `step(m, t, h)`: (q1, v1, a1) from (q, v, a), the loops closed; returns DONE or a failure. `begin(m)`: once, at the start.
+    `outputs(m, t, h)`: those within the step. `remember(m)`: what is kept of the step before it is taken.
+    """
+
+    def loop(m):  # type: ignore[no-untyped-def]
+        if m.started == 0:
+            m.started = 1
+            status = begin(m)
+            if status != DONE:
+                return status
+            first_outputs(m)
+        while m.next < m.upto:
+            if m.limit <= 0:
+                return PAUSED
+            m.limit -= 1
+            t, h = on_grid(m)
+            status = step(m, t, h)
+            if status != DONE:
+                return status
+            if not arrived(m):
+                return NOT_FINITE
+            outputs(m, t, h)
+            remember(m)
+            m.h = h
+            after_step(m, t + h, h)
+        return DONE
+
+    return Loop(name, loop, memory, begin, step, remember)
+
+
+def judged_steps(
+    name: str, memory: Any, begin: Callable[..., Any], attempt: Callable[..., Any], complete: Callable[..., Any],
+    longer: Callable[..., Any], shorter: Callable[..., Any], failed: Callable[..., Any] = come_back_shorter,
+) -> Loop:  # fmt: skip
+    """The loop of a method that chooses its steps.
+
+    `begin(m)`: accelerations of the start and a first step; DONE or a failure. `attempt(m, t, h)`: a trial step, returns its
+    error against the tolerance, not finite where it fails: then `failed(m, t, h)` sets a shorter step and returns PAUSED, or
+    a failure. `complete(m, t, h)`: the end of an accepted step, its outputs; returns DONE, AGAIN (not taken) or a failure.
+    `longer(m, h, error)`, `shorter(m, h, error)`: length of the next step after one that was accepted, rejected.
+    """
+
+    def loop(m):  # type: ignore[no-untyped-def]
+        if m.started == 0:
+            m.started = 1
+            status = begin(m)
+            if status != DONE:
+                return status
+            first_outputs(m)
+        while m.next < m.upto:
+            if m.limit <= 0:
+                return PAUSED
+            m.limit -= 1
+            t, h = m.t, m.h
+            if h < RESOLVED * max(abs(t), abs(m.end)):
+                return STEP_TOO_SMALL
+            if t + LAST_PART * h >= m.end:
+                h = m.end - t
+            error = attempt(m, t, h)
+            if not error < HUGE:
+                m.rejected += 1
+                status = failed(m, t, h)
+                if status != PAUSED:
+                    return status
+                continue
+            if error > 1.0 and not leaps(m, h, error * m.rtol):
+                m.rejected += 1
+                m.h = shorter(m, h, error)
+                continue
+            status = complete(m, t, h)
+            if status == AGAIN:
+                continue
+            if status != DONE:
+                return status
+            m.h = min(longer(m, h, error), m.max_step)
+            after_step(m, t + h if h < m.end - t else m.end, h)
+        return DONE
+
+    return Loop(name, loop, memory)

@@ -1,0 +1,107 @@
+"""What every integrator works on, by name; a method adds what it needs beside (subclasses of `Memory`).
+
+The unknowns of one step are x = (theta, v): speeds v, and `theta` the coordinates of a chart at the step's first point
+q (joints/chart.py), where theta = 0. In it every method is its textbook self; the step ends with q1 = q moved by theta.
+So rotations are stepped on the manifold: a unit quaternion stays one, and a steady turn is exact.
+
+A step leads from (q, v, a) to (q1, v1, a1). Everything a run must remember is in here: a loop may return after any step and
+go on later (march.py), and a run that is kept in a file goes on from these numbers (run/checkpoint.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from madi.kernel import kernel
+from madi.kernel.fields import Fields, Reals, function, integer, part, real, reals
+from madi.loops.memory import LoopTally
+from madi.topology.layout import Arrays
+
+DONE, PAUSED = 0, 1  # what a loop, and a step, return
+NOT_FINITE, STEP_TOO_SMALL, NEWTON_FAILED = 2, 3, 4
+AGAIN = 5  # of a step: not taken, to be tried anew
+
+
+class Outputs(Fields):
+    """Where output is wanted, and the states there."""
+
+    times: Reals = reals("outputs")
+    q_out: Reals = reals("outputs*nq")
+    v_out: Reals = reals("outputs*nv")
+
+
+class Memory(Fields):
+    """Memory of an explicit method."""
+
+    limits: ClassVar[dict[str, tuple[int, int]]] = {}  # of integers that are places
+
+    model: Any = part(Arrays)
+    tally: LoopTally = part(LoopTally)
+    outputs: Outputs = part(Outputs)
+    forward: Any = function()  # accelerations of a state
+    close: Any = function()  # closes the loops at the end of a step, and gives the accelerations there; ABSENT: none
+    # options
+    rtol: float = real()
+    atol: float = real()
+    max_step: float = real()
+    first_step: float = real()  # 0: the method chooses
+    step: float = real()  # of fixed-step methods
+    # progress
+    t: float = real()
+    h: float = real()  # length of the next step (adaptive), of the last one (fixed)
+    start: float = real()
+    end: float = real()
+    limit: int = integer()  # steps until the loop returns
+    upto: int = integer()  # outputs to write before it does
+    next: int = integer()  # the next output
+    started: int = integer()
+    evaluations: int = integer()
+    accepted: int = integer()
+    rejected: int = integer()
+    # the step
+    q: Reals = reals("nq")
+    v: Reals = reals("nv")
+    a: Reals = reals("nv")
+    q1: Reals = reals("nq")
+    v1: Reals = reals("nv")
+    a1: Reals = reals("nv")
+    # scratch: zero generalised forces; coordinates of a stage; ends of a cubic and a point of it (outputs.py)
+    no_force: Reals = reals("nv")
+    q_stage: Reals = reals("nq")
+    cubic: Reals = reals("10*nv")
+
+
+class StageMemory(Memory):
+    """Memory of a method that evaluates stages x in the chart at q."""
+
+    x0: Reals = reals("2*nv")
+    x1: Reals = reals("2*nv")
+    x: Reals = reals("2*nv")
+
+
+class AdaptiveMemory(StageMemory):
+    """Memory of a method that judges its steps: the error, and what it is measured by at both ends."""
+
+    error: Reals = reals("2*nv")
+    scale: Reals = reals("2*nv")
+    scale1: Reals = reals("2*nv")
+    last_error: float = real()  # of the step before, against the tolerance
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop that engines run, compiled or as it is: a kernel of one named memory."""
+
+    name: str
+    kernel: Callable[[Any], int]
+    memory: Any
+    begin: Any = None  # of a method with steps of a fixed length: its kernels, which exported code is made of
+    step: Any = None
+    remember: Any = None
+    known: ClassVar[dict[str, Loop]] = {}
+
+    def __post_init__(self) -> None:
+        Loop.known[self.name] = self
+        kernel(self.kernel)

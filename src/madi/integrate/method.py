@@ -1,0 +1,80 @@
+"""A method as users name it: an object whose fields are its options, with the loops that do it.
+
+    madi.simulate(model, 10.0, step=1e-3, method=madi.Newmark(gamma=0.5, beta=0.25, iterations=2, jacobian="once"))
+
+The plain word ("newmark") means the defaults; in files, `method: {newmark: {beta: 0.25}}`. A new method is a file with a
+subclass of `Method`, and a line of the registry (integrate/__init__.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from madi.errors import InputError, a_number
+from madi.integrate.memory import Loop
+
+
+@dataclass(frozen=True)
+class Method:
+    """Base of all methods."""
+
+    name: ClassVar[str]
+    order: ClassVar[int]
+    fixed: ClassVar[Loop | None] = None  # the loop with steps of a fixed length
+    adaptive: ClassVar[Loop | None] = None  # the loop that chooses its steps
+    implicit: ClassVar[bool] = False  # solves with the Jacobian of the residual (newton.py)
+    closes: ClassVar[bool] = False  # closes the loops within its step
+    outside: ClassVar[Any] = None  # a solver that is not ours, in place of the loops
+
+    def loop(self, step: float | None) -> Loop:
+        """The loop for a run with this step (None: chosen)."""
+        found = self.adaptive if step is None else self.fixed
+        assert found is not None
+        return found
+
+    def put(self, memory: Any) -> None:
+        """Options into the memory of a run."""
+
+    def feed_back(self, options: Any) -> None:
+        """Of a solver that is not ours: options of the loop equations it evaluates."""
+
+    def options(self) -> dict[str, Any]:
+        """Options by name, as they were given."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __str__(self) -> str:
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        told = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        return f"{self.name} ({told})" if told else self.name
+
+
+@dataclass(frozen=True)
+class Adaptive(Method):
+    """Base of those that choose their steps."""
+
+    first_step: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.first_step is not None:
+            a_time(self.first_step, "first_step")
+
+    def put(self, memory: Any) -> None:
+        """See Method."""
+        memory.first_step = self.first_step or 0.0
+
+
+def a_time(value: Any, what: str) -> float:
+    """A time > 0, or an error that names the option."""
+    seconds = a_number(value, what)
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"{what}={value!r}: give a number of seconds > 0")
+    return seconds
+
+
+def within(value: Any, what: str, low: float, high: float) -> float:
+    """A number of an interval, or an error that names the option."""
+    found = a_number(value, what)
+    if not low <= found <= high:
+        raise InputError(f"{what}={value!r}: give a number from {low:g} to {high:g}")
+    return found

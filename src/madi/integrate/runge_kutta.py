@@ -1,0 +1,70 @@
+"""Explicit Runge-Kutta methods: a tableau makes the step.
+
+    x_i = x0 + h sum_{m<i} A_im k_m,   k_i = x'(t + C_i h, x_i),   x1 = x0 + h sum b_i k_i,
+
+in the chart at the step's first point; k_0 = (v, a) is known there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from madi.integrate.memory import DONE, StageMemory
+from madi.integrate.step import arrive, derivative, start_step
+from madi.kernel import kernel, view1
+from madi.kernel.fields import reals
+
+
+def with_stages(memory: Any, stages: int) -> Any:
+    """That memory with room for the derivatives of so many stages."""
+    return type(f"{memory.__name__}{stages}", (memory,), {"k": reals(f"{stages}*2*nv"), "__module__": __name__})
+
+
+def stages_of(A: np.ndarray, C: np.ndarray, b: np.ndarray) -> Callable[..., Any]:
+    """The kernel stages(m, t, h): all derivatives m.k, and m.x1 = x at the end, by the tableau."""
+    stages = len(C)
+
+    @kernel
+    def step(m, t, h):
+        nv, n = m.model.nv, 2 * m.model.nv
+        start_step(m)
+        for c in range(nv):
+            m.k[c], m.k[nv + c] = m.v[c], m.a[c]
+        for i in range(1, stages):
+            for j in range(n):
+                total = 0.0
+                for s in range(i):
+                    total += A[i, s] * m.k[s * n + j]
+                m.x[j] = m.x0[j] + h * total
+            derivative(m, t + C[i] * h, m.x, view1(m.k, i * n, n))
+        for j in range(n):
+            total = 0.0
+            for s in range(stages):
+                total += b[s] * m.k[s * n + j]
+            m.x1[j] = m.x0[j] + h * total
+
+    return step
+
+
+def step_of(stages: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel of a whole step of fixed length."""
+
+    @kernel
+    def step(m, t, h):
+        stages(m, t, h)
+        arrive(m, t + h, m.x1)
+        return DONE
+
+    return step
+
+
+# the classical method of fourth order: rk4.py, and the first steps of multi-step methods
+CLASSICAL = stages_of(
+    A=np.array([[0, 0, 0, 0], [1 / 2, 0, 0, 0], [0, 1 / 2, 0, 0], [0, 0, 1, 0]]),
+    C=np.array([0, 1 / 2, 1 / 2, 1]),
+    b=np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]),
+)
+ClassicalMemory = with_stages(StageMemory, 4)

@@ -1,0 +1,1 @@
+"""From a model to results: simulate on one screen, and what it is made of."""

@@ -1,0 +1,96 @@
+"""After the integration: accelerations, poses, energies and joint loads at the output times, in compiled loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from madi.integrate.memory import Loop
+from madi.kernel import call, present, view1
+from madi.kernel.fields import Fields, Reals, function, given_reals, part, reals, size
+from madi.loops.memory import LoopTally
+
+
+class Recording(Fields):
+    """States in; what is recorded of them out, a row for each output."""
+
+    nq: int = size()
+    nv: int = size()
+    nr: int = size()
+    outputs: int = size()
+    width: int = size()
+    forward: Any = function()
+    close: Any = function()  # in its place where there are loops: every output is closed first
+    observe: Any = function()
+    times: Reals = given_reals()
+    q: Reals = given_reals()
+    v: Reals = given_reals()
+    phi: Reals = given_reals()  # where `close` leaves residuals, their rates, multipliers, rates of drives, its remarks
+    rate: Reals = given_reals()
+    lam: Reals = given_reals()
+    pace: Reals = given_reals()
+    tally: LoopTally = part(LoopTally)
+    no_force: Reals = reals("nv")
+    a: Reals = reals("outputs*nv")
+    rows: Reals = reals("outputs*width")  # of the `observe` entry
+    residual: Reals = reals("outputs")  # largest residual and rate of a constraint
+    residual_rate: Reals = reals("outputs")
+    independence: Reals = reals("outputs")
+    dependent: Reals = reals("outputs")
+    identity_error: Reals = reals("outputs")
+    condition: Reals = reals("outputs")
+    multipliers: Reals = reals("outputs*nr")
+    paces: Reals = reals("outputs*nr")
+
+
+class LoadRecording(Fields):
+    """Joint loads of recorded states."""
+
+    nq: int = size()
+    nv: int = size()
+    nr: int = size()
+    outputs: int = size()
+    width: int = size()
+    asked: int = size()  # numbers of the request: how many joints, which
+    loads: Any = function()
+    times: Reals = given_reals()
+    q: Reals = given_reals()
+    v: Reals = given_reals()
+    a: Reals = given_reals()
+    multipliers: Reals = given_reals()
+    x: Reals = reals("nv+asked+nr")  # accelerations, the request, multipliers
+    rows: Reals = reals("outputs*width")
+
+
+def record(m):  # type: ignore[no-untyped-def]
+    """All outputs."""
+    nq, nv, nr = m.nq, m.nv, m.nr
+    for k in range(m.outputs):
+        q, v, a = view1(m.q, k * nq, nq), view1(m.v, k * nv, nv), view1(m.a, k * nv, nv)
+        if present(m.close):
+            call(m.close, m.times[k], q, v, m.no_force, a)
+            for r in range(nr):
+                m.residual[k] = max(m.residual[k], abs(m.phi[r]))
+                m.residual_rate[k] = max(m.residual_rate[k], abs(m.rate[r]))
+                m.multipliers[k * nr + r], m.paces[k * nr + r] = m.lam[r], m.pace[r]
+            m.independence[k], m.dependent[k] = m.tally.independence, 1.0 * m.tally.dependent
+            m.identity_error[k], m.condition[k] = m.tally.identity_error, m.tally.condition
+        else:
+            call(m.forward, m.times[k], q, v, m.no_force, a)
+        call(m.observe, m.times[k], q, v, a, view1(m.rows, k * m.width, m.width))
+    return 0
+
+
+def record_loads(m):  # type: ignore[no-untyped-def]
+    """All outputs."""
+    nq, nv, nr = m.nq, m.nv, m.nr
+    for k in range(m.outputs):
+        for c in range(nv):
+            m.x[c] = m.a[k * nv + c]
+        for r in range(nr):
+            m.x[nv + m.asked + r] = m.multipliers[k * nr + r]
+        q, v = view1(m.q, k * nq, nq), view1(m.v, k * nv, nv)
+        call(m.loads, m.times[k], q, v, m.x, view1(m.rows, k * m.width, m.width))
+    return 0
+
+
+RECORD, RECORD_LOADS = Loop("record", record, Recording), Loop("record-loads", record_loads, LoadRecording)

@@ -1,0 +1,430 @@
+"""One run: the memory an integrator works on, what it calls, and the way back to names."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.engines.entries import ENTRIES
+from madi.integrate.memory import DONE, PAUSED, Outputs
+from madi.integrate.method import Method
+from madi.integrate.newton import make_plan
+from madi.kernel.fields import ABSENT, Function
+from madi.loops.memory import LoopOptions, LoopTally, fresh_tally
+from madi.loops.methods import LoopMethod, Projection
+from madi.observation import Observation
+from madi.run.record import RECORD, RECORD_LOADS, LoadRecording, Recording
+from madi.system import System
+
+if TYPE_CHECKING:
+    from madi.results.run import Run
+    from madi.run.checkpoint import Keeper
+
+PAUSE = 0.1  # s of computing between two looks at progress and Ctrl-C
+FEWEST, MOST = 100, 10_000_000  # steps between them
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Tolerances and lengths of the steps of a run; step None: they are chosen."""
+
+    span: float
+    step: float | None = None
+    rtol: float = 1e-6
+    atol: float = 1e-8
+    max_step: float | None = None
+
+    def put(self, m: Any, end: float) -> None:
+        """Into an integrator's memory."""
+        m.rtol, m.atol, m.max_step = self.rtol, self.atol, self.span if self.max_step is None else self.max_step
+        m.step, m.end = self.step or 0.0, self.span if self.step else end
+
+
+class Integration:
+    """The memory an integrator works on, and the loop around it."""
+
+    def __init__(self, system: System, method: Method, steps: Steps, times: np.ndarray, sizes: dict[str, int], model: Any,
+                 stops: Any = ()):  # fmt: skip
+        """`sizes`: nq, nv, nr of the coordinates that are integrated, `model` their chart. `stops`: times at which a step
+        must end: the speed of a drive jumps. There they are outputs that nobody sees."""
+        self.wanted = np.isin(np.union1d(times, stops), times) if len(stops) else np.ones(len(times), dtype=bool)
+        self.stops = [float(t) for t in stops]
+        self.times = np.union1d(times, stops) if len(stops) else times
+        self.system, self.method, self.steps, self.sizes = system, method, steps, sizes
+        self.loop = method.loop(steps.step)
+        outputs = Outputs({**sizes, "outputs": len(self.times)})
+        outputs.times[:] = self.times
+        parts: dict[str, Any] = {"model": model, "tally": fresh_tally(), "outputs": outputs}
+        if method.implicit:
+            parts["plan"] = make_plan(system.residual_blocks[0], system.layout.arrays)
+            sizes = sizes | {name: getattr(parts["plan"], name) for name in ("nu", "nl", "nx", "nf", "ns")}
+        functions = [name for name, field in self.loop.memory.fields.items() if field.part is Function]
+        self.memory = self.loop.memory(sizes, **parts, **dict.fromkeys(functions, ABSENT))
+        self.wall = self.cpu = 0.0  # s: by the clock, and of the processor
+        self.spoiled: float | None = None  # first output time that is not finite
+        self.history: list[tuple[float, ...]] | None = None  # of every step, where it is asked for
+        self.keeper: Keeper | None = None  # where the run is kept while it goes on
+        self.engine_name, self.way, self.taken_up = "", "", False
+        self.put_options()
+
+    def put_options(self) -> None:
+        """What was asked for, into the memory."""
+        self.steps.put(self.memory, float(self.times[-1]))
+        self.method.put(self.memory)
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether steps are chosen."""
+        return self.steps.step is None
+
+    def loop_work(self) -> Any:
+        """The scratch in which the loops are closed; None: there are none."""
+        return None
+
+    def scratch(self) -> dict[str, Any]:
+        """Named memory that lives from step to step beside the integrator's own: a checkpoint keeps it."""
+        work = self.loop_work()
+        return {} if work is None else {"work": work, "tally": work.tally}
+
+    def again(self) -> None:
+        """Memory as before a run."""
+        m = self.memory
+        for array in (m.real_memory, m.int_memory, m.outputs.q_out, m.outputs.v_out):
+            array[:] = 0
+        self.put_options()
+        self.spoiled = None
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> None:
+        """The state at time zero."""
+        self.memory.q[:], self.memory.v[:] = q, v
+        for callback, _, _ in self.system.frozen.signals.callbacks:
+            callback.error = None
+
+    def integrate(self, loop: Any, progress: bool | None) -> int:
+        """Integrate; returns the status. Pauses now and then to show progress and let Ctrl-C through."""
+        from madi.results.progress import Progress
+
+        m, limit, ends = self.memory, 1000 if self.history is None else 1, self.segments()
+        with Progress(self.system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
+            while True:
+                m.upto, m.end = ends[0]
+                m.limit = limit
+                began, busy = clock.perf_counter(), clock.thread_time()
+                status = int(loop(m))
+                took = max(clock.perf_counter() - began, 1e-6)
+                self.wall += took
+                self.cpu += clock.thread_time() - busy
+                if status == DONE and len(ends) > 1:
+                    del ends[0]
+                    continue
+                if self.history is not None:
+                    self._note()
+                if status != PAUSED:
+                    self._let_interrupt_through()
+                    return status
+                bar.show(float(m.t))
+                if self.keeper is not None:
+                    self.keeper.note(self)
+                if self.history is None:
+                    limit = int(min(max(limit * PAUSE / took, FEWEST), MOST))
+
+    def shown(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times, coordinates and velocities of the outputs that were reached, without those at stops."""
+        n, outputs = int(self.memory.next), self.memory.outputs
+        wanted = self.wanted[:n]
+        parts = ((outputs.q_out, self.sizes["nq"]), (outputs.v_out, self.sizes["nv"]))
+        q, v = (np.ascontiguousarray(part[: n * w].reshape(n, w)[wanted]).reshape(-1) for part, w in parts)
+        return self.times[:n][wanted], q, v
+
+    def segments(self) -> list[tuple[int, float]]:
+        """(outputs, end) of the parts of the run between stops, as far as they are still to come."""
+        whole = float(self.times[-1]) if self.adaptive else self.steps.span
+        stops = [t for t in self.stops if t < whole] if self.adaptive else []
+        parts = [(int(np.searchsorted(self.times, t)) + 1, t) for t in stops] + [(len(self.times), whole)]
+        return [part for part in parts if part[0] > int(self.memory.next)] or parts[-1:]
+
+    def _note(self) -> None:
+        """One step more of the history, unless it was rejected: when, how long, how far it left the constraints, what
+        closing them left, condition number."""
+        assert self.history is not None
+        if int(self.memory.accepted) > len(self.history):
+            work, loops = self.loop_work(), (np.nan, np.nan, np.nan)
+            if work is not None:
+                loops = (work.tally.opened, float(np.max(np.abs(work.phi), initial=0.0)), work.tally.condition)
+            before, t = self.history[-1][0] if self.history else 0.0, float(self.memory.t)
+            self.history.append((t, t - before, *loops))
+
+    def add_history(self, run: Run) -> None:
+        """The history of the steps as variables of the run."""
+        if self.history is None:
+            return
+        table = np.array(self.history).reshape(-1, 5)
+        run.data.coords["step_time"] = ("step_time", table[:, 0], {"units": "s", "of": "ends of the steps"})
+        told = {"step_size": "s", "step_residual": "m or rad", "step_violation": "m or rad", "step_condition": "1"}
+        for k, (name, unit) in enumerate(told.items()):
+            if k == 0 or np.nanmax(np.abs(table[:, k + 1]), initial=0.0) > 0:  # what a method does not measure stays zero
+                run.data[name] = ("step_time", table[:, k + 1], {"units": unit})
+
+    def _let_interrupt_through(self) -> None:
+        """Ctrl-C that fell into a user's function could not pass through machine code: it goes on from here."""
+        for callback, _, _ in self.system.frozen.signals.callbacks:
+            if isinstance(callback.error, KeyboardInterrupt):
+                error, callback.error = callback.error, None
+                raise error
+
+    def statistics(self) -> dict[str, Any]:
+        """What the run took."""
+        m = self.memory
+        return {
+            "method": self.method.name, "evaluations": int(m.evaluations), "steps": int(m.accepted),
+            "rejected": int(m.rejected), "last_step": float(m.h), "wall_time": self.wall, "cpu_time": self.cpu,
+        }  # fmt: skip
+
+
+def loop_statistics(tally: LoopTally) -> dict[str, Any]:
+    """What closing the loops took, and when it passed singular positions."""
+    return {
+        "factorisations": int(tally.factorisations), "position_iterations": int(tally.position_steps),
+        "velocity_iterations": int(tally.velocity_steps), "acceleration_iterations": int(tally.acceleration_steps),
+        "leaps": int(tally.leaps), "singular_times": tally.singular_times[: int(tally.singular_count)].tolist(),
+    }  # fmt: skip
+
+
+class Solver(Integration):
+    """One run in joint coordinates: what is asked of the engine, and the way back to names."""
+
+    def __init__(
+        self, system: System, method: Method, steps: Steps, times: np.ndarray, engine: str, formulation: str,
+        reactions: Mapping[str, str] | None = None, loops: LoopMethod | None = None, jumps: Sequence[Any] = (),
+    ):  # fmt: skip
+        self.jumps = list(jumps)
+        sizes = {"nq": system.nq, "nv": system.nv, "nr": system.n_constraints}
+        stops = sorted({jump.time for jump in jumps})
+        super().__init__(system, method, steps, times, sizes, system.layout.arrays, stops)
+        self.formulation, self.loops = formulation, (loops or Projection()) if system.frozen.rows else None
+        self.options = LoopOptions({})
+        if self.loops is not None:
+            self.loops.put(self.options)
+        forward = self.loops.forward if self.loops is not None else None
+        self.entry = forward or system.entry(formulation)
+        dense = self.loops is not None and self.loops.dense
+        self.engine, self.engine_name = system.engine(engine).for_run(dense, self.options), engine
+        # what judges numbers is not traced: beside generated C the general kernel closes the loops
+        apart = engine == "compiled" and (self.loops or self.jumps)
+        self.closer = system.engine("jit").for_run(dense, self.options) if apart else self.engine
+        self.way = f"{formulation} {self.loops.words() if self.loops else ''}"
+        self.reactions = dict(reactions or {})
+        self.driven = [c for c in range(system.nv) if system.layout.arrays.drive[c] >= 0]
+        # all joints whose loads are needed: those asked for, then those that are driven
+        self.joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
+        self.numbers = [system._loaded(name) for name in self.joints]
+        self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
+        self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
+        if self.loops is not None:
+            self.memory.tally = self.closer.work.tally
+
+    @property
+    def closing(self) -> str:
+        """The entry that closes the loops (or leaves residuals and multipliers, where the method closes nothing); of a tree,
+        the one that takes over where drives jump."""
+        if self.loops is None:
+            return "meet-drives"
+        return self.loops.close or "loops"
+
+    def loop_work(self) -> Any:
+        """See Integration."""
+        return self.closer.work if self.loops is not None else None
+
+    def again(self) -> None:
+        """See Integration."""
+        super().again()
+        if self.loops is not None:
+            work, fresh = self.closer.work, fresh_tally()
+            work.tally.int_memory[:], work.tally.real_memory[:] = fresh.int_memory, fresh.real_memory
+            work.factor_valid = work.basis_chosen = work.rank = work.most_rank = 0
+
+    def start(self, q: np.ndarray, v: np.ndarray) -> None:
+        """The state at time zero; what is locked does not move."""
+        v = np.where(self.system.layout.arrays.drive == -2, 0.0, v)
+        if self.jumps:  # a drive that moves from the start on does not jump there
+            v[self.driven] = self.system.observe(q, v, engine="plain").v[0][self.driven]
+        super().start(q, v)
+
+    def connect(self) -> Any:
+        """The loop, and in its memory the functions it calls."""
+        if self.engine.name != "plain":
+            self._make_beside()
+        m = self.memory
+        m.forward = self.engine.function(self.entry)
+        if self.joints:  # made while the helper is at work
+            self.closer.function("loads", self.request, self.loads_width)
+        loop = self.engine.loop(self.loop)
+        closes = bool(self.jumps) if self.method.closes or self.loops is None else self.loops.close is not None
+        if closes:
+            m.close = self.closer.function(self.closing)
+        if self.method.implicit:
+            self._connect_implicit(m)
+        return loop
+
+    def _connect_implicit(self, m: Any) -> None:
+        """Residual, Jacobian; or a whole step in C."""
+        trace, system = self.system.residual_blocks[1], self.system
+        if trace is not None and self.engine.name == "compiled" and "whole" in m.fields:
+            from madi.export.stepper import generated_part
+
+            m.whole = generated_part(self.engine, m, system)
+            return
+        m.residual = self.engine.function("residual")
+        if trace is not None:
+            m.blocks = self.engine.program("jacobian", trace)
+
+    def _make_beside(self) -> None:
+        """Let a second process compile part of what is missing, the largest pieces first."""
+        from madi.engines.jit import make_beside
+
+        entries = ["observe"] if self.engine.name == "jit" else []
+        if self.method.implicit:
+            make_beside([*entries, "residual"] if entries else [], [self.loop, RECORD])
+        elif self.loops is not None:
+            make_beside([self.closing, *entries], [])
+        else:
+            make_beside(entries, [self.loop, RECORD])
+
+    def run(self, progress: bool | None) -> int:
+        """Integrate; returns the status."""
+        if self.method.outside is not None:
+            return self._run_outside()
+        loop = self.connect()
+        try:
+            return self.integrate(loop, progress)
+        finally:
+            self.keep_verdict()
+
+    def keep_verdict(self) -> None:
+        """What closing the loops had to say, as the run left it: closing the outputs is not the run's."""
+        if self.loops is not None:
+            work = self.closer.work
+            self.tally = LoopTally({}, work.tally.int_memory.copy(), work.tally.real_memory.copy())
+            self.open = (work.phi.copy(), work.rate.copy())
+
+    def _run_outside(self) -> int:
+        """The same by a solver that is not ours."""
+        began, busy = clock.perf_counter(), clock.thread_time()
+        self.method.feed_back(self.options)
+        try:
+            return int(self.method.outside(self))
+        finally:
+            self.wall, self.cpu = clock.perf_counter() - began, clock.thread_time() - busy
+            self.options.feedback_rate = self.options.feedback_position = 0.0
+            self.keep_verdict()
+
+    def result(self) -> Run:
+        """Labelled results for as many outputs as were reached."""
+        from madi.results.label import label
+
+        system, recording = self.system, self._record()
+        times = recording.times
+        rows = recording.rows.reshape(len(times), recording.width)
+        n = len(times)
+        # a drive can be NaN while the integrated state is fine: such outputs are not results
+        bad = np.flatnonzero(~np.isfinite(rows[:, : system.nq + 2 * system.nv]).all(axis=1))
+        if len(bad):
+            self.spoiled, n = float(times[bad[0]]), int(bad[0])
+        loads = self._loads(recording, n) if self.joints else None
+        statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
+        if self.method.implicit:
+            statistics |= self._newton_statistics()
+        if self.loops is not None:
+            statistics |= self._loop_statistics()
+        if self.jumps:
+            statistics["jumps"] = [jump.time for jump in self.jumps]
+        found = loop_record(recording, n) if self.loops is not None else None
+        seen = Observation(system, rows[:n])
+        run = label(system, times[:n].copy(), seen, self.reactions, self.joints, loads, self.driven, statistics, found)
+        self.add_history(run)
+        return run
+
+    def _record(self) -> Any:
+        """Accelerations and observations at the outputs; with loops, each is closed first."""
+        times, q, v = self.shown()
+        work, none = self.loop_work(), np.zeros(1)
+        sizes = self.sizes | {"outputs": len(times), "width": ENTRIES["observe"].out(self.system.layout.sizes)}
+        functions = {"forward": ABSENT, "close": ABSENT, "observe": self.engine.function("observe")}
+        if work is None:
+            functions["forward"] = self.engine.function(self.entry)
+        else:
+            functions["close"] = self.closer.function(self.closing)
+            work.basis_chosen = work.factor_valid = 0  # directions begin anew with the first output
+            self.options.watch = 1
+        where = {name: none if work is None else getattr(work, name) for name in ("phi", "rate", "lam", "pace")}
+        tally = fresh_tally() if work is None else work.tally
+        recording = Recording(sizes, times=times, q=q, v=v, tally=tally, **functions, **where)
+        with np.errstate(all="ignore"):
+            self.engine.loop(RECORD)(recording)
+        return recording
+
+    def _loads(self, recording: Any, n: int) -> np.ndarray:
+        sizes = self.sizes | {"outputs": n, "width": self.loads_width, "asked": len(self.request)}
+        states = {name: getattr(recording, name) for name in ("times", "q", "v", "a", "multipliers")}
+        loads = self.closer.function("loads", self.request, self.loads_width)
+        found = LoadRecording(sizes, loads=loads, **states)
+        found.x[self.sizes["nv"] : self.sizes["nv"] + len(self.request)] = self.request
+        self.closer.loop(RECORD_LOADS)(found)
+        return np.asarray(found.rows.reshape(n, self.loads_width))
+
+    def _newton_statistics(self) -> dict[str, Any]:
+        trace = self.system.residual_blocks[1]
+        word = "differences" if trace is None else "exact" if trace.outside is None else "split"
+        return {
+            "newton_iterations": int(self.memory.newtons), "jacobians": int(self.memory.jacobians),
+            "jacobian": word,  # split: exact but for the slopes of functions in Python
+        }  # fmt: skip
+
+    def _loop_statistics(self) -> dict[str, Any]:
+        assert self.loops is not None
+        tally = self.tally
+        found = {"loops": self.loops.name, **loop_statistics(tally)}
+        if self.engine.name == "compiled":  # generated C factors whenever it is asked, and the closer counts its own
+            found["factorisations"] += int(tally.asked)
+        if self.loops.dense:
+            found["decompositions"] = int(tally.decompositions)
+            found["condition"] = float(tally.worst_condition)
+            found["basis_jump"] = float(tally.largest_turn)
+        return found
+
+    def explain(self, status: int) -> str:
+        """Why the run stopped: time, element, quantity, and what to do."""
+        from madi.run.explain import explain
+
+        return explain(self, status)
+
+    def explain_spoiled(self) -> str:
+        """Which drive is not finite, and from when on."""
+        from madi.run.explain import explain_spoiled
+
+        return explain_spoiled(self)
+
+
+@dataclass(frozen=True)
+class LoopRecord:
+    """What was recorded of the loops, an entry for each output."""
+
+    residual: np.ndarray
+    residual_rate: np.ndarray
+    independence: np.ndarray
+    dependent: np.ndarray
+    identity_error: np.ndarray
+    condition: np.ndarray
+    multipliers: np.ndarray  # (outputs, rows)
+    paces: np.ndarray
+
+
+def loop_record(recording: Any, n: int) -> LoopRecord:
+    """Of the first n outputs."""
+    alone = ("residual", "residual_rate", "independence", "dependent", "identity_error", "condition")
+    rows = {name: getattr(recording, name).reshape(-1, recording.nr)[:n] for name in ("multipliers", "paces")}
+    return LoopRecord(**{name: getattr(recording, name)[:n] for name in alone}, **rows)
