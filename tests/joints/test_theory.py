@@ -12,9 +12,9 @@ from madi.joints.dispatch import drawn_subspace, local_bias, local_pose
 from madi.spatial.rotation import as_rotation
 from madi.topology.freeze import joint_frame
 from tests.mechanisms import add_joint, moved, random_inertia, random_state, rotation
-from tests.test_theory_spatial import cross, cross_dual, skew
+from tests.spatial.test_theory import cross, cross_dual, skew
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 JOINTS = [name for name in KINDS if name != "modal"]
 X, Y, Z = np.eye(3)
 

@@ -1,6 +1,6 @@
 """Mutates files and loads them, in a process of its own: an audit hook notes every file, process and connection it touches.
 
-    python -m tests.fuzz_worker KIND FIRST COUNT     KIND: model, urdf, mjcf, tir
+    python -m tests.imports.fuzz_worker KIND FIRST COUNT     KIND: model, urdf, mjcf, tir
 
 Prints one JSON object: how many loaded, how many gave a madi error, and everything that must not happen.
 """
@@ -45,7 +45,9 @@ def seeds(kind):
     if kind == "model":
         return [template(name) for name in templates()]
     if kind == "tir":
-        return [path.read_text(errors="replace") for path in sorted((Path(__file__).parent / "data/tires").glob("*.tir"))]
+        return [
+            path.read_text(errors="replace") for path in sorted((Path(__file__).parents[1] / "data/tires").glob("*.tir"))
+        ]
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -96,7 +98,7 @@ def mutated(text, rng, words):
 
 
 ALLOWED = tuple({os.path.realpath(path) for path in [
-    sys.prefix, sys.base_prefix, sysconfig.get_paths()["stdlib"], str(Path(madi.__file__).parents[1]), str(Path(__file__).parent),
+    sys.prefix, sys.base_prefix, sysconfig.get_paths()["stdlib"], str(Path(madi.__file__).parents[1]), str(Path(__file__).parents[1]),
     "/dev/null", "/dev/urandom", "/proc", "/sys", "/etc/localtime", "/usr/lib", "/usr/share/zoneinfo", "/lib",
 ]})  # fmt: skip
 

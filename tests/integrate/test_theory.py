@@ -14,7 +14,7 @@ from madi.integrate.structural import alpha_options, newmark_options
 from madi.joints.dispatch import chart_point, chart_rate, coordinate_rate, exponential, normalise, retract
 from tests.mechanisms import random_state, random_tree
 
-PICTURES = Path(__file__).parents[1] / "tools" / "figures" / "time.py"
+PICTURES = Path(__file__).parents[2] / "tools" / "figures" / "time.py"
 
 
 def skew(x):

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def fuzz(kind, first, count):
-    command = [sys.executable, "-m", "tests.fuzz_worker", kind, str(first), str(count)]
+    command = [sys.executable, "-m", "tests.imports.fuzz_worker", kind, str(first), str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=3000)
     assert done.returncode == 0, done.stderr[-2000:]
     report = json.loads(done.stdout.strip().splitlines()[-1])

@@ -25,7 +25,7 @@ from madi.view.mesh import read_mesh
 from madi.view.page import page
 from madi.view.scene import Scene
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--enable-unsafe-swiftshader", "--window-size=1280,800",

@@ -7,9 +7,9 @@ from scipy.linalg import null_space as null_of
 import madi
 from madi.equilibrium import Balance
 from madi.loops.redundancy import length_of
+from tests.loops.test_theory import carriage
 from tests.mechanisms import moved
 from tests.test_loops import four_bar
-from tests.test_theory_loops import carriage
 
 
 def slider(damping=4.0):

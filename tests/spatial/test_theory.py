@@ -310,7 +310,7 @@ def test_counts_of_the_other_column():
 
 def test_references_are_there():
     """Every key the documents cite has one entry."""
-    docs = Path(__file__).parents[1] / "docs"
+    docs = Path(__file__).parents[2] / "docs"
     known = re.findall(r'<a id="([^"]+)"></a>\*\*\[', (docs / "references.md").read_text())
     assert len(known) == len(set(known)) > 50
     for page in docs.rglob("*.md"):

@@ -14,9 +14,9 @@ from madi.tir import parse_tir
 from tests.mechanisms import moved
 from tests.test_realtime import on_tire
 
-FILES = sorted((Path(__file__).parent / "data" / "tires").glob("*.tir"))
+FILES = sorted((Path(__file__).parents[1] / "data" / "tires").glob("*.tir"))
 BOOK = next(path for path in FILES if path.name.startswith("book"))
-REFERENCE = json.loads((Path(__file__).parent / "reference" / "magic_formula.json").read_text())
+REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "magic_formula.json").read_text())
 PARTS = ("fx", "fy", "mx", "my", "mz")
 SHIFTS = ("PHX1", "PHX2", "PVX1", "PVX2", "PHY1", "PHY2", "PVY1", "PVY2", "RHX1", "RHY1", "RHY2", "RVY1", "RVY2", "RVY3")
 

@@ -8,7 +8,7 @@ import pytest
 import madi
 from madi.dynamics import articulated, loads, recursive
 from tests.mechanisms import random_state, random_tree
-from tests.test_theory_spatial import cost, counting, cross_dual, full
+from tests.spatial.test_theory import cost, counting, cross_dual, full
 
 TREES = pytest.mark.parametrize(("seed", "moving"), [(k, k % 3 == 0) for k in range(6)])
 
