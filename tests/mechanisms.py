@@ -1,4 +1,4 @@
-"""Random mechanisms, and states to try them in."""
+"""Mechanisms that several tests use: random ones, states to try them in, and a few by name."""
 
 from __future__ import annotations
 
@@ -154,3 +154,24 @@ def close_loops(m, rng, freedoms, most=3, joints=True):
             m.joints[-1].cut = True
         left -= cost
     return spanning_tree(m)
+
+
+def four_bar(q0=None, v0=None, lengths=(0.3, 1.0, 0.8, 0.9), **joint):
+    """A crank-rocker drawn with its crank upright: crank, coupler, rocker, ground, in the plane x, z."""
+    crank, coupler, rocker, ground = lengths
+    A, B, D = np.zeros(3), np.array([0, 0, crank]), np.array([ground, 0, 0])
+    d = D - B
+    far = np.linalg.norm(d)
+    x = (coupler**2 - rocker**2 + far**2) / (2 * far)
+    C = B + x * d / far + np.sqrt(coupler**2 - x**2) * np.array([-d[2], 0, d[0]]) / far
+    m = madi.Model("four-bar")
+    for name, P, Q in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
+        length = np.linalg.norm(Q - P)
+        z = (Q - P) / length
+        m.body(name, length, inertia=(length**3 / 12, length**3 / 12, length**3 / 900), position=(P + Q) / 2,
+               orientation=np.column_stack([np.cross((0, 1, 0), z), (0, 1, 0), z]))  # fmt: skip
+    m.revolute("A", m.ground, "crank", at=A, axis=(0, 1, 0), q0=q0, v0=v0, **joint)
+    m.revolute("B", "crank", "coupler", at=B, axis=(0, 1, 0))
+    m.revolute("C", "coupler", "rocker", at=C, axis=(0, 1, 0))
+    m.revolute("D", m.ground, "rocker", at=D, axis=(0, 1, 0))
+    return m

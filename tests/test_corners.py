@@ -14,7 +14,7 @@ from madi.pipeline import prepare
 from madi.signals.jumps import speed_jumps
 from madi.vehicle import Car
 from madi.verify import andrews, tops
-from tests.test_loops import four_bar
+from tests.mechanisms import four_bar
 
 
 def pendulum(at=(0.0, 0.0, 0.0), **given):

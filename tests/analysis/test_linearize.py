@@ -5,7 +5,7 @@ import pytest
 
 import madi
 from madi.papers import lane_change
-from tests.test_loops import four_bar
+from tests.mechanisms import four_bar
 
 
 def pendulum(length=1.0, mass=1.0, damping=0.0):

@@ -8,8 +8,7 @@ import madi
 from madi.equilibrium import Balance
 from madi.loops.redundancy import length_of
 from tests.loops.test_theory import carriage
-from tests.mechanisms import moved
-from tests.test_loops import four_bar
+from tests.mechanisms import four_bar, moved
 
 
 def slider(damping=4.0):

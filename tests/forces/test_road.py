@@ -131,3 +131,21 @@ def test_a_long_hill_is_smooth_and_ends():
         assert smoothed(hill, 0, x, 0.0, 0.03)[0] == pytest.approx(exact, abs=2e-5)
         heights = [smoothed(hill, 0, x + d, 0.0, 0.03)[0] for d in (0.0, 1e-9)]
         assert abs(heights[1] - heights[0]) < 1e-7
+
+
+def test_bumps_are_not_leapt_over_and_their_work_is_counted():
+    m = madi.Model("runner")
+    m.body("cart", 1.0, inertia=(1, 1, 1), position=(0, 0, 0.3))
+    m.body("wheel", 20.0, inertia=(1, 1, 1), position=(0, 0, 0.3))
+    m.prismatic("x", m.ground, "cart", at=(0, 0, 0.3), axis=(1, 0, 0))
+    m.prismatic("z", "cart", "wheel", at=(0, 0, 0.3), axis=(0, 0, 1))
+    m.drive("x", lambda t: 20.0 * t)
+    road = madi.flat().sine(0.05, 0.4, start=100.0, end=100.4)
+    m.wheel("tire", "wheel", at=(0, 0, 0.3), radius=0.3 + 20 * 9.81 / 2e5, stiffness=2e5, damping=300.0, road=road)
+    run = madi.simulate(m, 5.3, rtol=1e-9, engine="jit", times=np.linspace(4.9, 5.3, 4001))
+    assert run["z"].max() > 0.02
+    time = run.data["time"].values
+    net = run["power"] - run["dissipated"]
+    work = np.concatenate([[0.0], np.cumsum(0.5 * (net[1:] + net[:-1]) * np.diff(time))])
+    assert np.max(np.abs(run["energy"] - run["energy"][0] - work)) < 2e-3 * np.ptp(run["energy"])
+    assert np.array_equal(run["tire"], run.data["force_value"].sel(force="tire").values)

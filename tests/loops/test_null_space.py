@@ -11,8 +11,7 @@ from madi.papers import rssr
 from madi.pipeline import prepare, run_solver
 from madi.spatial.rotation import frame_with_z
 from madi.verify import andrews, bricard, four_bars
-from tests.mechanisms import close_loops, random_tree
-from tests.test_loops import four_bar
+from tests.mechanisms import close_loops, four_bar, random_tree
 
 WAYS = list(null_space.WAYS)
 MECHANISMS = {

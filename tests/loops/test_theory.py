@@ -13,8 +13,7 @@ from madi.loops import directions, kkt, null_space
 from madi.loops.options import AUGMENTED, LoopOptions
 from madi.loops.settle import random_configurations
 from madi.verify import bricard, four_bars
-from tests.mechanisms import close_loops, random_tree
-from tests.test_loops import four_bar
+from tests.mechanisms import close_loops, four_bar, random_tree
 
 WAYS = list(null_space.WAYS)
 
