@@ -175,3 +175,37 @@ def four_bar(q0=None, v0=None, lengths=(0.3, 1.0, 0.8, 0.9), **joint):
     m.revolute("C", "coupler", "rocker", at=C, axis=(0, 1, 0))
     m.revolute("D", m.ground, "rocker", at=D, axis=(0, 1, 0))
     return m
+
+
+def pendulum(at=(0.0, 0.0, 0.0), **given):
+    m = madi.Model("pendulum")
+    place = np.asarray(at, dtype=float)
+    m.body("bob", 1.0, inertia=(0.1, 0.1, 0.1), position=place + (0, 0, -0.3))
+    m.revolute("A", m.ground, "bob", at=place, axis=(0, 1, 0), **given)
+    return m
+
+
+def double_pendulum(at):
+    o = np.asarray(at, dtype=float)
+    m = madi.Model("double pendulum")
+    m.body("upper", 1.0, inertia=(0.08, 0.08, 0.001), position=o + (0, 0, -0.5))
+    m.body("lower", 0.5, inertia=(0.04, 0.04, 0.001), position=o + (0, 0, -1.5))
+    m.revolute("A", m.ground, "upper", at=o, axis=(0, 1, 0), q0=1.2)
+    m.revolute("B", "upper", "lower", at=o + (0, 0, -1), axis=(0, 1, 0))
+    m.spring_damper(
+        "k", m.ground, "lower", at=(o + (0.5, 0, 0), o + (0, 0, -1.5)), stiffness=100.0, damping=1.0, free_length=0.5
+    )
+    return m
+
+
+def far_four_bar(at):
+    o = np.asarray(at, dtype=float)
+    m = madi.Model("four-bar")
+    A, B, C, D = (o + p for p in ((0, 0, 0), (0, 0, 0.25), (0.5, 0, 0.75), (1, 0, 0)))
+    for name, P, Q in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
+        m.body(name, 1.0, inertia=(0.05, 0.05, 0.05), position=(P + Q) / 2)
+    m.revolute("A", m.ground, "crank", at=A, axis=(0, 1, 0), v0=2.0)
+    m.revolute("B", "crank", "coupler", at=B, axis=(0, 1, 0))
+    m.revolute("C", "coupler", "rocker", at=C, axis=(0, 1, 0))
+    m.revolute("D", m.ground, "rocker", at=D, axis=(0, 1, 0))
+    return m

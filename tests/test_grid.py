@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import madi
-from tests.test_corners import double_pendulum, far_four_bar
+from tests.mechanisms import double_pendulum, far_four_bar
 
 METHODS = [
     "dopri",

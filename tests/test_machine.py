@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import madi
 from madi.engines import cache, compiler
 from madi.files import whole_file
-from tests.test_corners import pendulum
+from tests.mechanisms import pendulum
 
 ROOT = Path(__file__).parents[1]
 SOURCE = (
@@ -172,7 +172,7 @@ def check_damaged_piece(tmp_path_factory, seed, how):
 def test_damaged_kernels_are_made_anew(tmp_path):
     """A process with a damaged cache gives the same numbers, without a word; the cache is whole afterwards."""
     program = (
-        "import madi, tests.test_corners as t; print(madi.simulate(t.pendulum(q0=.5), 1., step=.01, engine='jit')['A'][-1])"
+        "import madi, tests.mechanisms as t; print(madi.simulate(t.pendulum(q0=.5), 1., step=.01, engine='jit')['A'][-1])"
     )
     environment = {**os.environ, "MADI_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
 
@@ -217,7 +217,7 @@ def test_without_a_cache_runs_go_on_with_one_warning(how, tmp_path):
     if how == "a file is there":
         folder.write_text("no folder")
     program = """
-        import errno, sys, madi, tests.test_corners as t, pathlib
+        import errno, sys, madi, tests.mechanisms as t, pathlib
         if sys.argv[1] == "no room":
             from madi.engines import cache
             def full(*_, **__):

@@ -17,7 +17,7 @@ from madi.checkpoint import _checksum
 from madi.imports.mjcf import mjcf_text
 from madi.results.files import MARK, TRAILER
 from madi.schema.read import loads
-from tests.test_corners import far_four_bar, pendulum
+from tests.mechanisms import far_four_bar, pendulum
 
 # ---- result files -----------------------------------------------------------------------------------------------------
 

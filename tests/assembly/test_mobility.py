@@ -7,8 +7,6 @@ import madi
 from madi.verify import bricard, four_bars
 from tests.mechanisms import four_bar
 
-# ---- redundancy and mobility ----------------------------------------------------------------------------------------
-
 
 def test_redundant_rows_are_named_and_loads_marked():
     s = four_bar(q0=0.5, v0=1.0).build()
@@ -59,9 +57,6 @@ def test_a_locked_mechanism_is_told_and_its_statics_work():
     np.testing.assert_allclose(loads["rope"].force, (-vertical * 2 / 1.5, 0, vertical), rtol=1e-9)
     np.testing.assert_allclose(loads["A"].force, (vertical * 2 / 1.5, 0, vertical), rtol=1e-9)
     assert loads["A"].unique
-
-
-# ---- singular positions ---------------------------------------------------------------------------------------------
 
 
 def test_a_start_in_a_singular_position():

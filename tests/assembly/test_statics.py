@@ -5,6 +5,7 @@ import pytest
 
 import madi
 from madi.papers import six_by_six
+from tests.mechanisms import pendulum
 from tests.test_implicit import four_bar_in_space
 
 
@@ -102,3 +103,35 @@ def test_drives_hold_their_joints_where_a_driven_loop_rests():
     high, low = (float(s.observe(s.assemble({"A": x}).q, engine="plain").potential[0]) for x in (h, -h))
     assert loads_there["A"].driving["A"] == pytest.approx((high - low) / (2 * h), rel=1e-6)
     assert madi.linearize(model).A.shape == (0, 0)
+
+
+def test_statics_of_a_gram_beside_a_ton():
+    m = madi.Model("car")
+    m.body("car", 1500.0, inertia=(500, 1500, 1500), position=(0, 0, 1))
+    m.prismatic("z", m.ground, "car", at=(0, 0, 1), axis=(0, 0, 1))
+    m.joint_spring("suspension", "z", stiffness=8e4)
+    m.body("sensor", 1e-4, inertia=(1e-9, 1e-9, 1e-9), position=(0, 0, 1.5))
+    m.prismatic("mount", "car", "sensor", at=(0, 0, 1.5), axis=(0, 0, 1))
+    m.joint_spring("rubber", "mount", stiffness=1e5)
+    rest = madi.statics(m)
+    np.testing.assert_allclose(rest.q, [-9.81 * 1500.0001 / 8e4, -9.81 * 1e-4 / 1e5], rtol=1e-8)
+
+
+def test_statics_that_fail_hand_back_the_nearest():
+    m = pendulum(q0=0.5)
+    m.torque("too much", "bob", (0, -20.0, 0))
+    with pytest.raises(madi.RunError, match=r"Farthest from balance is joint 'A'") as caught:
+        madi.statics(m)
+    assert caught.value.equilibrium.q.shape == (1,)
+
+
+def test_statics_of_what_cannot_move_gives_its_loads():
+    """A three-hinged frame: by the method of joints half the weight each side, and the thrust that closes the triangle."""
+    m = madi.Model("frame")
+    m.body("left", 10.0, inertia=(1, 1, 1), position=(0.5, 0, 0.5))
+    m.body("right", 10.0, inertia=(1, 1, 1), position=(1.5, 0, 0.5))
+    m.revolute("A", m.ground, "left", at=(0, 0, 0), axis=(0, 1, 0))
+    m.revolute("B", "left", "right", at=(1, 0, 1), axis=(0, 1, 0))
+    m.revolute("C", m.ground, "right", at=(2, 0, 0), axis=(0, 1, 0))
+    load = madi.statics(m).reactions(["A"])["A"].force
+    np.testing.assert_allclose(load, [98.1 * 0.5, 0, 98.1], atol=1e-8)

@@ -31,3 +31,28 @@ def test_a_planetary_gear():
     found = planetary(on_carrier=False).check()
     assert len(found) == 2
     assert all("one carrier" in str(finding) for finding in found)
+
+
+def test_loads_of_gears_and_racks():
+    """Two wheels in mesh: 3 N m on the first; by hand (I1 + I2 r^2) a = 3, and the mesh takes I2 r^2 a."""
+    m = madi.Model("gears")
+    m.body("a", 1.0, inertia=(0.1, 0.1, 0.1))
+    m.body("b", 1.0, inertia=(0.2, 0.2, 0.2), position=(1, 0, 0))
+    m.revolute("A", m.ground, "a", at=(0, 0, 0), axis=(0, 1, 0))
+    m.revolute("B", "b", m.ground, at=(1, 0, 0), axis=(0, 1, 0))
+    m.gear("mesh", "A", "B", radii=(0.5, 0.25))
+    m.joint_torque("motor", "A", 3.0)
+    a = 3.0 / (0.1 + 0.2 * 4)
+    for options in ({}, {"formulation": "cartesian"}):
+        run = madi.simulate(m, 0.1, rtol=1e-8, times=[0.1], reactions=["mesh"], engine="jit", **options)
+        assert run["mesh.my"][0] == pytest.approx(-0.2 * 4 * a, rel=1e-9)
+        assert run["mesh.force"][0] == pytest.approx(0.0, abs=1e-9)
+    m = madi.Model("rack")
+    m.body("rack", 2.0, inertia=(1, 1, 1))
+    m.body("pinion", 1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 1))
+    m.prismatic("slide", m.ground, "rack", at=(0, 0, 0), axis=(1, 0, 0))
+    m.revolute("turn", m.ground, "pinion", at=(0, 0, 1), axis=(0, 1, 0))
+    m.rack("mesh", "slide", "turn", radius=0.1)
+    m.joint_torque("motor", "turn", 3.0)
+    turn = 3.0 / (0.1 + 2.0 * 0.1**2)
+    assert m.build().reactions([0, 0], [0, 0], ["mesh"])["mesh"].force[0] == pytest.approx(2.0 * 0.1 * turn, rel=1e-9)

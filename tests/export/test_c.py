@@ -12,6 +12,7 @@ import madi
 from madi.papers import six_by_six
 from madi.topology.parameters import changed, parameters, read
 from madi.verify import andrews
+from tests.mechanisms import pendulum
 
 CLEAN = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 LIBM = {"sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "pow", "sqrt", "sinh", "cosh", "tanh", "fmin",
@@ -35,7 +36,7 @@ def states(run):
     return np.hstack([run.data["q"].values, run.data["v"].values])
 
 
-def pendulum():
+def shaken_pendulum():
     """A driven slide, a hinge with a spring and a loose ball: drives, springs, a quaternion, a first-order state."""
     m = madi.Model("shaken */ pendulum")  # a name that would end a comment
     m.body("slide", 1.0, inertia=(0.1, 0.1, 0.1))
@@ -53,7 +54,7 @@ def pendulum():
 
 @pytest.mark.parametrize("method", ["newmark", "generalized-alpha", "rk4", "newmark-explicit", "newmark-explicit-full"])
 def test_exported_c_repeats_the_run(method, tmp_path):
-    m = pendulum()
+    m = shaken_pendulum()
     files = madi.export_c(m, tmp_path, step=2e-3, method=method, duration=0.5)
     assert [path.name for path in files] == ["shaken_pendulum.h", "shaken_pendulum.c", "main.c"]
     ours = states(madi.simulate(m, 0.5, step=2e-3, method=method, engine="jit"))
@@ -94,7 +95,7 @@ def test_the_6x6_in_c_for_the_whole_run(tmp_path):
 
 def test_parameters_are_adjustable_at_run_time(tmp_path):
     """Masses, stiffnesses and hard points as arguments: the same as drawing the model so."""
-    m = pendulum()
+    m = shaken_pendulum()
     names = ["rod.mass", "spring.stiffness", "pin.at.z", "bob.com.x", "gravity.z"]
     m.adjustable(*names)
     madi.export_c(m, tmp_path, step=2e-3, method="newmark", duration=0.3)
@@ -112,7 +113,7 @@ def test_parameters_are_adjustable_at_run_time(tmp_path):
 
 
 def test_poses_in_c(tmp_path):
-    m = pendulum()
+    m = shaken_pendulum()
     madi.export_c(m, tmp_path, step=2e-3, method="newmark", duration=0.1, parameters=["pin.at.z"])
     (tmp_path / "main.c").write_text(
         '#include "shaken_pendulum.h"\n#include <stdio.h>\nint main(void) {\n  shaken_pendulum_state s;\n'
@@ -134,8 +135,8 @@ def test_what_cannot_be_exported_says_why(tmp_path):
     with pytest.raises(madi.InputError, match="has loops; export it with 'newmark'"):
         madi.export_c(andrews.model(), tmp_path, step=1e-5, method="rk4")
     with pytest.raises(madi.InputError, match="cannot be exported: choose one of newmark"):
-        madi.export_c(pendulum(), tmp_path, step=1e-3, method="ab3")
-    m = pendulum()
+        madi.export_c(shaken_pendulum(), tmp_path, step=1e-3, method="ab3")
+    m = shaken_pendulum()
     m.joint_torque("user", "pin", lambda t, q, v: float(np.sin(float(q[0]))))
     with pytest.raises(madi.TraceError, match=r"'user'.*cannot become C"):
         madi.export_c(m, tmp_path, step=1e-3)
@@ -155,11 +156,11 @@ def test_what_cannot_be_exported_says_why(tmp_path):
 )
 def test_parameter_names_that_are_wrong(name, message):
     with pytest.raises(madi.InputError, match=message):
-        parameters(pendulum(), [name])
+        parameters(shaken_pendulum(), [name])
 
 
 def test_parameters_that_bend_or_are_shared_are_refused():
-    m = pendulum()
+    m = shaken_pendulum()
     m.spring_damper("rope", "bob", m.ground, at=((0.1, 0, -1.2), (1, 0, 0)), stiffness=3.0)
     with pytest.raises(madi.InputError, match="curved way"):
         parameters(m, ["rope.at.1.x"])  # its free length as drawn depends on it
@@ -197,3 +198,8 @@ def test_command_line(tmp_path):
         assert wrong.returncode == 2
         assert wrong.stderr.startswith("madi: ")
         assert "Traceback" not in wrong.stderr
+
+
+def test_export_of_an_adaptive_method_is_told_as_such(tmp_path):
+    with pytest.raises(madi.InputError, match=r"chooses its steps; exported code takes fixed ones"):
+        madi.export_c(pendulum(), tmp_path, step=0.01, method="dopri")

@@ -8,8 +8,6 @@ from madi.papers import rssr
 from madi.verify import four_bars
 from tests.mechanisms import four_bar
 
-# ---- runs -----------------------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("options", [
     {"method": "rk4", "step": 1e-3}, {"method": "ab3", "step": 5e-4}, {"method": "abm", "step": 1e-3},
@@ -98,9 +96,6 @@ def test_the_cut_does_not_matter():
                                    atol=1e-8)  # fmt: skip
         loads = run.data["reaction_force"].sel(axis=["x", "z"])
         np.testing.assert_allclose(loads, runs[0].data["reaction_force"].sel(axis=["x", "z"]), rtol=1e-6, atol=1e-6)
-
-
-# ---- singular positions ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("windows", [1, 3])

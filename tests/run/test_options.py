@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import madi
-from tests.mechanisms import four_bar
+from madi.pipeline import prepare
+from tests.mechanisms import four_bar, pendulum
 
 
 def test_options_of_a_run_do_not_stay_in_the_system():
@@ -28,3 +29,57 @@ def test_wrong_options_are_told(options, told):
         madi.assemble(four_bar(), assembly_mode=-1)
     with pytest.raises(madi.InputError, match="no coordinate 'nonsense'"):
         madi.assemble(four_bar(), pin=["nonsense"])
+
+
+@pytest.mark.parametrize("engine", ["plain", "jit"])
+def test_a_refused_run_leaves_a_system_as_it_was(engine):
+    s = four_bar().build()
+    q, v = s.start.q + 1e-3, s.start.v
+    before = s.forward_dynamics(q, v, engine=engine)
+    with pytest.raises(madi.InputError):
+        prepare(s, 1.0, loops="baumgarte", feedback=(50.0, 50.0), engine=engine, rtol=5)
+    np.testing.assert_array_equal(s.forward_dynamics(q, v, engine=engine), before)
+    madi.simulate(s, 0.01, loops="augmented", feedback=(50.0, 50.0), engine=engine, times=[0.01])
+    np.testing.assert_array_equal(s.forward_dynamics(q, v, engine=engine), before)
+
+
+@pytest.mark.parametrize("options, told", [
+    ({"step": 0.01, "rtol": 1e-8}, "rtol.*no use"), ({"step": 0.01, "atol": 1e-8}, "atol.*no use"),
+    ({"step": 0.01, "method": "newmark", "max_step": 0.1}, "max_step.*no use"), ({"order": 3}, "order.*no use"),
+    ({"step": 0.01, "method": "newmark", "loops": "qr"}, "leave `loops` out"), ({"feedback": (1.0, 1.0)}, "leave it out"),
+    ({"step": 1e-300}, "steps"), ({"max_step": 1e-300}, "steps"), ({"step": True}, "give a number"),
+    ({"step": "1"}, "give a number"), ({"rtol": "1e-6"}, "give a number"), ({"loops": "none"}, "choose one of"),
+])  # fmt: skip
+def test_options_nobody_listens_to_are_refused(options, told):
+    with pytest.raises(madi.InputError, match=told):
+        madi.simulate(four_bar(), 1.0, **options)
+
+
+@pytest.mark.parametrize("duration", [True, "1", None])
+def test_a_duration_is_a_number(duration):
+    with pytest.raises(madi.InputError, match="duration"):
+        madi.simulate(pendulum(), duration)
+
+
+def test_loops_of_a_tree_are_no_matter():
+    """One rule: without loops the word says nothing, with any method, formulation and engine."""
+    for options in (
+        {},
+        {"step": 0.01, "method": "newmark"},
+        {"formulation": "velocity-transform"},
+        {"formulation": "cartesian"},
+    ):
+        more = {} if "step" in options else {"rtol": 1e-8}
+        runs = [madi.simulate(pendulum(q0=0.3), 0.2, times=[0.2], engine="jit", **options, **more, **loops)["A"][-1]
+                for loops in ({}, {"loops": "qr"})]  # fmt: skip
+        assert runs[0] == runs[1]
+
+
+def test_a_model_s_own_run_gives_way_where_it_must():
+    m = pendulum(q0=0.3)
+    m.run = {"method": "radau", "rtol": 1e-4, "duration": 0.1}
+    assert m.simulate(rtol=1e-6, engine="jit").statistics["method"] == "radau"
+    assert m.simulate(step=0.01, engine="jit").statistics["method"] == "radau"
+    m.run = {"method": "newmark", "step": 0.01, "jacobian": "step", "duration": 0.1}
+    assert m.simulate(step=0.005, engine="jit").statistics["method"] == "newmark"
+    assert m.simulate(rtol=1e-6, engine="jit").statistics["method"] == "dopri"

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import madi
 from madi import vehicle
 from madi.papers import lane_change
+from madi.vehicle import Car
 
 WISHBONE = {
     "uca_front": (0.12, 0.45, 0.50), "uca_rear": (-0.15, 0.46, 0.49), "uca_ball": (-0.02, 0.68, 0.52),
@@ -494,3 +495,19 @@ def test_bad_files_of_points(text, told, tmp_path):
     path.write_text(text)
     with pytest.raises(madi.InputError, match=told):
         vehicle.read_points(path)
+
+
+def test_a_wheel_with_camber_and_toe_is_in_balance():
+    """Free in space it spins about its own axis: a wheel drawn with camber and toe does not wobble (Euler)."""
+    car = Car("car", mass=800.0, inertia=(300, 1000, 1200), com=(0, 0, 0.5))
+    hard = {"pivot_inner": (0.4, 0.3, 0.3), "pivot_outer": (0.4, 0.6, 0.3), "spring_top": (0, 0.5, 0.7),
+            "spring_bottom": (0.1, 0.5, 0.3), "wheel_centre": (0, 0.7, 0.3)}  # fmt: skip
+    car.trailing_arm("rear", hard, stiffness=2e4, damping=1e3)
+    car.wheels("rear", 15.0, (0.5, 0.8, 0.5), camber=0.03, toe=0.02)
+    for body in car.model.bodies:
+        if body.name.endswith("wheel"):
+            joint = next(j for j in car.model.joints if j.child in (body, body.name))
+            axis = np.asarray(joint.axes[0]) / np.linalg.norm(joint.axes[0])
+            np.testing.assert_allclose(np.asarray(body.inertia) @ axis, 0.8 * axis, atol=1e-12)
+            across = np.cross(axis, (1, 0, 0))
+            np.testing.assert_allclose(np.asarray(body.inertia) @ across, 0.5 * across, atol=1e-12)
