@@ -209,3 +209,17 @@ def far_four_bar(at):
     m.revolute("C", "coupler", "rocker", at=C, axis=(0, 1, 0))
     m.revolute("D", m.ground, "rocker", at=D, axis=(0, 1, 0))
     return m
+
+
+def four_bar_in_space():
+    """A spatial loop (revolute, ball, ball, revolute) whose crank carries a spring and a damper; redundant nowhere."""
+    m = madi.Model("spatial four-bar", gravity=(0, 0, -9.81))
+    m.body("crank", 1.0, inertia=(0.02, 0.03, 0.04), position=(0.2, 0, 0))
+    m.body("coupler", 1.5, inertia=(0.05, 0.08, 0.06), position=(0.7, 0.2, 0.3))
+    m.body("rocker", 1.2, inertia=(0.04, 0.03, 0.05), position=(1.2, 0.5, 0.4))
+    m.revolute("A", m.ground, "crank", at=(0, 0, 0), axis=(0, 0.2, 1), v0=2.0)
+    m.spherical("B", "crank", "coupler", at=(0.4, 0, 0))
+    m.spherical("C", "coupler", "rocker", at=(1.0, 0.4, 0.6))
+    m.revolute("D", "rocker", m.ground, at=(1.4, 0.6, 0.2), axis=(0.3, 1, 0))
+    m.joint_spring("k", "A", stiffness=20.0, damping=0.2, rest=0.3)
+    return m

@@ -247,7 +247,7 @@ def test_same_numbers_under_other_names_are_another_model():
 
 
 def test_batches_with_loops_failures_and_other_results():
-    from tests.test_implicit import four_bar_in_space
+    from tests.mechanisms import four_bar_in_space
 
     m = four_bar_in_space()
     found = madi.simulate_many(m, {"crank.mass": [1.0, 1.5]}, 0.1, step=1e-3, method="generalized-alpha",

@@ -5,8 +5,7 @@ import pytest
 
 import madi
 from madi.papers import six_by_six
-from tests.mechanisms import pendulum
-from tests.test_implicit import four_bar_in_space
+from tests.mechanisms import four_bar_in_space, pendulum
 
 
 def test_springs_in_series_by_hand():
