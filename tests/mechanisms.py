@@ -223,3 +223,13 @@ def four_bar_in_space():
     m.revolute("D", "rocker", m.ground, at=(1.4, 0.6, 0.2), axis=(0.3, 1, 0))
     m.joint_spring("k", "A", stiffness=20.0, damping=0.2, rest=0.3)
     return m
+
+
+def sprung_double_pendulum():
+    m = madi.Model("double pendulum")
+    for k, name in enumerate("ab"):
+        m.body(name, mass=1.0 + k, inertia=(0.05, 0.1, 0.06), position=(0, 0, -1 - k))
+    m.revolute("A", m.ground, "a", at=(0, 0, 0), axis=(0, 1, 0))
+    m.revolute("B", "a", "b", at=(0, 0, -1), axis=(0, 1, 0))
+    m.joint_spring("s", "B", stiffness=5.0, damping=0.3)
+    return m

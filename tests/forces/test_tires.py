@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import madi
 from madi.forces.magic_formula import fold, relaxation_lengths
 from madi.tir import parse_tir
+from tests.forces.test_tire_laws import on_tire
 from tests.mechanisms import moved
-from tests.test_realtime import on_tire
 
 FILES = sorted((Path(__file__).parents[1] / "data" / "tires").glob("*.tir"))
 BOOK = next(path for path in FILES if path.name.startswith("book"))
