@@ -1,4 +1,4 @@
-"""Elements where their users go: slopes, camber, sliding, touch-down, tilted axes."""
+"""Wheels and tires on slopes, edges and with camber; sliding, touch-down, relaxation."""
 
 from pathlib import Path
 
@@ -9,7 +9,11 @@ import madi
 from tests.jumps import largest_jump
 
 LAWS = ("smooth", "fiala", "brush")
+
+
 TIRE = "tests/data/tires/tno_205_60r15_mf62.tir"
+
+
 HMMWV = "tests/data/tires/hmmwv_37x12_5r16_5_mf52.tir"
 
 
@@ -164,62 +168,6 @@ def test_edges_are_passed_without_a_jump(road, places):
     jump, values = largest_jump(force, 0.5, 3.5, points=601, followed=5)
     assert np.ptp(values[:, 2]) > 5e3
     assert jump < 1.0
-
-
-def test_a_torsion_bar_keeps_energy_however_its_axes_tilt():
-    """Two bodies on a ball joint, twisted and tilted: energy to 1e-9 at tilts of half a radian and more."""
-    m = madi.Model("bar", gravity=(0, 0, 0))
-    m.body("a", 2.0, inertia=(0.3, 0.2, 0.25), com=(0.1, 0, 0))
-    m.body("b", 1.0, inertia=(0.1, 0.15, 0.2), com=(0, 0.2, 0.1))
-    m.spherical("A", m.ground, "a", at=(0, 0, 0), v0=(0.5, -0.4, 0.3))
-    m.spherical("B", "a", "b", at=(0, 0, 0), v0=(2.0, -1.5, 3.0))
-    m.torsion_bar("bar", "a", "b", axis=(0, 0, 1), stiffness=40.0)
-    run = madi.simulate(m, 5.0, rtol=1e-11, atol=1e-12, times=np.linspace(0, 5, 501))
-    s = m.build()
-    tilts = []
-    for q in run.data["q"].values:
-        seen = s.observe(q, np.zeros(s.nv))
-        a, b = seen.rotation[0]
-        tilts.append(float(np.arccos(np.clip(a[:, 2] @ b[:, 2], -1, 1))))
-    assert max(tilts) > 0.5
-    energy = run["energy"]
-    assert np.ptp(energy) < 1e-9 * np.max(np.abs(energy))
-
-
-def test_a_torsion_bar_is_a_torque_about_its_axis_where_the_axes_stay_together():
-    m = madi.Model("bar", gravity=(0, 0, 0))
-    m.body("b", 1.0, inertia=(0.1, 0.1, 0.2))
-    m.free("B", m.ground, "b")
-    m.torsion_bar("bar", m.ground, "b", axis=(0, 0, 1), stiffness=40.0, damping=2.0, rest=0.1)
-    s = m.build()
-    q = s.q0.copy()
-    q[3:] = np.cos(0.2), 0, 0, np.sin(0.2)
-    a = s.forward_dynamics(q, np.array([0, 0, 0, 0, 0, 0.5]))
-    np.testing.assert_allclose(a, [0, 0, 0, 0, 0, (-40.0 * (0.4 - 0.1) - 2.0 * 0.5) / 0.2], atol=1e-12)
-
-
-@pytest.mark.parametrize("radii", [(0.3, 0.3), (0.35, 0.2)])
-@pytest.mark.parametrize("over", [False, True])
-def test_a_track_pulls_along_the_common_tangent(radii, over):
-    """Closed form: the wrench of T along the line through both tangent points."""
-    m = madi.Model("track", gravity=(0, 0, 0))
-    ends = (np.array([0.0, 0, 0.5]), np.array([1.2, 0, 0.7]))
-    for name, at in zip("ab", ends, strict=True):
-        m.body(name, 1.0, inertia=(1, 1, 1), position=at)
-        m.free(name.upper(), m.ground, name)
-    m.track("f", "a", "b", ends, radii=radii, tension=1e3, over=over, road=madi.flat(-5.0))
-    s = m.build(frame="ground")
-    force = -s.inverse_dynamics(s.q0, 0 * s.v0, 0 * s.v0)
-    between, wider = (ends[1] - ends[0])[[0, 2]], radii[1] - radii[0]
-    side = -1.0 if over else 1.0
-    angle = np.arctan2(between[1], between[0]) - np.arcsin(side * wider / np.linalg.norm(between))
-    t = np.array([np.cos(angle), 0.0, np.sin(angle)])
-    out = side * np.array([np.sin(angle), 0.0, -np.cos(angle)])
-    np.testing.assert_allclose(force[:3], 1e3 * t, atol=1e-9)
-    np.testing.assert_allclose(force[3:6], np.cross(radii[0] * out, 1e3 * t), atol=1e-9)
-    np.testing.assert_allclose(force[6:9], -1e3 * t, atol=1e-9)
-    np.testing.assert_allclose(force[9:], np.cross(radii[1] * out, -1e3 * t), atol=1e-9)
-    assert (out[2] > 0) == over
 
 
 def test_gravity_does_not_move_the_lags_of_a_relaxed_tire():
