@@ -233,3 +233,11 @@ def sprung_double_pendulum():
     m.revolute("B", "a", "b", at=(0, 0, -1), axis=(0, 1, 0))
     m.joint_spring("s", "B", stiffness=5.0, damping=0.3)
     return m
+
+
+def pinned_bob(**body):
+    m = madi.Model("pendulum")
+    given = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1), "position": (0, 0, -1)} | body
+    m.body("bob", **given)
+    m.revolute("pin", m.ground, "bob", at=(0, 0, 0), axis=(0, 1, 0))
+    return m

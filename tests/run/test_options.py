@@ -5,7 +5,7 @@ import pytest
 
 import madi
 from madi.pipeline import prepare
-from tests.mechanisms import four_bar, pendulum
+from tests.mechanisms import four_bar, pendulum, pinned_bob
 
 
 def test_options_of_a_run_do_not_stay_in_the_system():
@@ -83,3 +83,21 @@ def test_a_model_s_own_run_gives_way_where_it_must():
     m.run = {"method": "newmark", "step": 0.01, "jacobian": "step", "duration": 0.1}
     assert m.simulate(step=0.005, engine="jit").statistics["method"] == "newmark"
     assert m.simulate(rtol=1e-6, engine="jit").statistics["method"] == "dopri"
+
+
+@pytest.mark.parametrize("options", [
+    {"duration": -1}, {"duration": np.nan}, {"step": 0.0}, {"method": "euler"}, {"engine": "gpu"}, {"times": [2.0, 1.0]},
+    {"times": [0.0, 99.0]}, {"rtol": 2.0}, {"method": "rk4"}, {"method": "dopri", "step": 0.1}, {"q0": [1, 2]},
+    {"reactions": ["nothing"]}, {"duration": "ten"}, {"step": "short"}, {"times": "abc"}, {"rtol": "a"},
+    {"q0": {"B": 1.0}}, {"loops": "none"}, {"formulation": "magic"}, {"frame": "moon"}, {"max_step": -1.0},
+])  # fmt: skip
+def test_bad_calls_are_input_errors(options):
+    duration = options.pop("duration", 1.0)
+    with pytest.raises(madi.InputError):
+        madi.simulate(pinned_bob(), duration, **options)
+
+
+def test_a_last_output_time_with_rounding_is_reached():
+    for step in (1e-4, 0.3):
+        run = madi.simulate(pinned_bob(), 1.0, step=step, times=[0.0, 1.0 + 5e-13])
+        assert run.data["time"].values[-1] == 1.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import madi
-from tests.mechanisms import four_bar, pendulum
+from tests.mechanisms import four_bar, pendulum, pinned_bob
 
 
 def test_a_function_that_fails_in_a_loop_is_named():
@@ -59,3 +59,23 @@ def test_indices_move_and_names_do_not():
     assert run["rocker.ry"][-1] == pytest.approx(same["rocker.ry"][-1], abs=1e-6)
     with pytest.raises(madi.ModelError, match="there is no speed 'spin'"):
         drawn(lambda t, q, v: -v["spin"]).build()
+
+
+def test_untraceable_drive_says_what_to_use():
+    m = pinned_bob()
+    m.drive("pin", lambda t: 1.0 if t > 1 else 0.0)
+    with pytest.raises(madi.ModelError, match=r"drive of 'pin'.*madi.where"):
+        m.build()
+
+
+def test_an_exception_in_a_users_function_is_told():
+    m = pinned_bob()
+
+    def broken(t, q, v):
+        if t > 0.3:
+            raise KeyError("my table")
+        return (0.0, 0.0, 0.0)
+
+    m.force("table", "bob", broken)
+    with pytest.raises(madi.RunError, match=r"force 'table' raised KeyError.*my table"):
+        madi.simulate(m, 1.0, step=0.01, engine="jit")

@@ -1,9 +1,10 @@
-"""Every defect is found at build, all together, each naming the element and the cure; a run that fails keeps its results."""
+"""Defects of models: found at build, all together, each naming the element and the cure."""
 
 import numpy as np
 import pytest
 
 import madi
+from tests.mechanisms import pinned_bob
 
 
 def findings(model):
@@ -11,14 +12,6 @@ def findings(model):
         model.build()
     assert caught.value.findings == model.check()
     return caught.value.findings
-
-
-def pendulum(**body):
-    m = madi.Model("pendulum")
-    given = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1), "position": (0, 0, -1)} | body
-    m.body("bob", **given)
-    m.revolute("pin", m.ground, "bob", at=(0, 0, 0), axis=(0, 1, 0))
-    return m
 
 
 def duplicate_body(m):
@@ -115,7 +108,7 @@ def dotted(m):
     ids=lambda x: getattr(x, "__name__", None),
 )  # fmt: skip
 def test_defect_is_named_with_its_cure(defect, element, word):
-    m = pendulum()
+    m = pinned_bob()
     assert m.check() == []
     defect(m)
     found = [f for f in findings(m) if element in f.element]
@@ -136,11 +129,11 @@ def test_defect_is_named_with_its_cure(defect, element, word):
     ],
 )  # fmt: skip
 def test_bad_bodies(body, word):
-    assert any(f.element == "body 'bob'" and word in str(f) for f in findings(pendulum(**body)))
+    assert any(f.element == "body 'bob'" and word in str(f) for f in findings(pinned_bob(**body)))
 
 
 def test_all_defects_are_reported_together():
-    m = pendulum(mass=np.inf)
+    m = pinned_bob(mass=np.inf)
     lonely(m)
     drive_on_nothing(m)
     bad_force(m)
@@ -153,86 +146,13 @@ def test_all_defects_are_reported_together():
 
 
 def test_what_is_legal():
-    m = pendulum(inertia=(0.1, 0.1, 0.5), unphysical=True)
+    m = pinned_bob(inertia=(0.1, 0.1, 0.5), unphysical=True)
     m.body("link")  # massless, but a mass hangs on it
     m.body("end", mass=1.0, inertia=(0.1, 0.1, 0.1))
     m.revolute("a", "bob", "link", at=(0, 0, -1), axis=(0, 1, 0))
     m.revolute("b", "link", "end", at=(0, 0, -1.3), axis=(1, 0, 0))
     m.revolute("hinge2", m.ground, "bob", at=(0, 1, 0), axis=(0, 1, 0))  # the door's second hinge
     assert m.check() == []
-
-
-def test_untraceable_drive_says_what_to_use():
-    m = pendulum()
-    m.drive("pin", lambda t: 1.0 if t > 1 else 0.0)
-    with pytest.raises(madi.ModelError, match=r"drive of 'pin'.*madi.where"):
-        m.build()
-
-
-@pytest.mark.parametrize("options", [
-    {"duration": -1}, {"duration": np.nan}, {"step": 0.0}, {"method": "euler"}, {"engine": "gpu"}, {"times": [2.0, 1.0]},
-    {"times": [0.0, 99.0]}, {"rtol": 2.0}, {"method": "rk4"}, {"method": "dopri", "step": 0.1}, {"q0": [1, 2]},
-    {"reactions": ["nothing"]}, {"duration": "ten"}, {"step": "short"}, {"times": "abc"}, {"rtol": "a"},
-    {"q0": {"B": 1.0}}, {"loops": "none"}, {"formulation": "magic"}, {"frame": "moon"}, {"max_step": -1.0},
-])  # fmt: skip
-def test_bad_calls_are_input_errors(options):
-    duration = options.pop("duration", 1.0)
-    with pytest.raises(madi.InputError):
-        madi.simulate(pendulum(), duration, **options)
-
-
-@pytest.mark.parametrize("engine", ["plain", "jit"])
-def test_a_force_that_leaves_the_numbers_stops_the_run_and_keeps_it(engine):
-    m = pendulum()
-    m.force("blow", "bob", lambda t: (madi.sqrt(0.5 - t), 0.0, 0.0))
-    with pytest.raises(madi.RunError, match=r"t = 0\.\d+ s.*force 'blow' is not finite") as caught:
-        madi.simulate(m, 1.0, step=0.01, engine=engine)
-    kept = caught.value.run
-    assert 0.4 < kept.data["time"].values[-1] <= 0.51
-    assert np.all(np.isfinite(kept.data["q"].values))
-
-
-def test_an_exception_in_a_users_function_is_told():
-    m = pendulum()
-
-    def broken(t, q, v):
-        if t > 0.3:
-            raise KeyError("my table")
-        return (0.0, 0.0, 0.0)
-
-    m.force("table", "bob", broken)
-    with pytest.raises(madi.RunError, match=r"force 'table' raised KeyError.*my table"):
-        madi.simulate(m, 1.0, step=0.01, engine="jit")
-
-
-def test_a_step_too_long_is_told():
-    m = pendulum()
-    m.joint_spring("stiff", "pin", stiffness=1e8)
-    with pytest.raises(madi.RunError, match=r"'pin'.*shorter"):
-        madi.simulate(m, 10.0, step=0.05, q0=[0.1])
-
-
-def test_a_loop_is_shown():
-    m = madi.Model("four-bar")
-    corners = [(0, 0, 0), (0, 0, 1), (2, 0, 1), (2, 0, 0)]
-    bars = [m.body(f"bar{k}", mass=1, inertia=(1, 1, 1), position=np.mean(corners[k : k + 2], axis=0)) for k in range(3)]
-    for k, (a, b) in enumerate(zip([m.ground, *bars], [*bars, m.ground], strict=True)):
-        m.revolute("ABCD"[k], a, b, at=corners[k], axis=(0, 1, 0))
-    s = m.build()
-    assert s.cut_joints == ["C"]
-    assert s.n_constraints == 5
-    assert "cut: revolute 'C' between bar1 and bar2, 5 constraints" in s.explain()
-
-
-def test_no_compiler_is_told(monkeypatch):
-    from madi.engines import compiler
-
-    monkeypatch.setattr(compiler, "compiler", lambda: None)
-    s = pendulum().build()
-    with pytest.raises(madi.EngineError, match=r"C compiler.*jit"):
-        s.forward_dynamics([0.1], [0.0], engine="compiled")
-    run = madi.simulate(s, 0.1, step=0.01)
-    assert run.statistics["engine"] == "jit"
 
 
 def test_a_spring_on_a_cut_joint_is_told():
@@ -265,34 +185,6 @@ def test_nothing_to_build_or_to_move():
     np.testing.assert_allclose(load.moment, (0, -2 * 9.81, 0))
 
 
-def test_states_are_checked():
-    m = madi.Model("ball")
-    m.body("a", mass=2.0, inertia=(1, 1, 1))
-    m.spherical("A", m.ground, "a", at=(0, 0, 0))
-    s = m.build()
-    with pytest.raises(madi.InputError, match="length 2"):
-        s.forward_dynamics([2, 0, 0, 0], [0, 0, 0])
-    with pytest.raises(madi.InputError, match="number 1 is not finite"):
-        s.forward_dynamics([1, 0, 0, 0], [0, np.nan, 0])
-    with pytest.raises(madi.InputError, match="3 numbers"):
-        s.forward_dynamics([1, 0, 0, 0], [0, 0])
-
-
-@pytest.mark.parametrize("method", ["dopri", "abm"])
-def test_nan_in_one_component_stops_an_adaptive_run(method):
-    """Two pendulums that know nothing of each other; the force on the first one leaves the numbers."""
-    m = madi.Model("two")
-    for k in "ab":
-        m.body(k, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -1))
-        m.revolute(f"pin_{k}", m.ground, k, at=(0, 0, 0), axis=(0, 1, 0), q0=0.3)
-    m.force("blow", "a", lambda t: (madi.sqrt(0.5 - t), 0.0, 0.0))
-    with pytest.raises(madi.RunError) as caught:
-        madi.simulate(m, 1.0, method=method)
-    kept = caught.value.run
-    assert 0.4 < kept.data["time"].values[-1] < 0.501
-    assert np.all(np.isfinite(kept.data["q"].values))
-
-
 @pytest.mark.parametrize(
     ("function", "word"),
     [
@@ -302,7 +194,7 @@ def test_nan_in_one_component_stops_an_adaptive_run(method):
     ],
 )  # fmt: skip
 def test_functions_are_judged_at_build(function, word):
-    m = pendulum()
+    m = pinned_bob()
     m.force("f", "bob", function)
     m.drive("pinn", lambda t: t)
     found = findings(m)
@@ -325,43 +217,13 @@ def test_a_freedom_without_inertia_is_told():
 
 @pytest.mark.parametrize("defect", [{"mass": [1, 2]}, {"com": None}, {"inertia": "heavy"}, {"orientation": "up"}])
 def test_odd_types_are_findings_too(defect):
-    assert findings(pendulum(**defect))
+    assert findings(pinned_bob(**defect))
 
 
 def test_odd_references_are_findings_too():
-    m = pendulum()
+    m = pinned_bob()
     m.revolute("x", ["bob"], 3, at=(0, 0, 0), axis=(0, 0, 1))
     assert len([f for f in findings(m) if "no body" in f.problem]) == 2
-
-
-def test_a_last_output_time_with_rounding_is_reached():
-    for step in (1e-4, 0.3):
-        run = madi.simulate(pendulum(), 1.0, step=step, times=[0.0, 1.0 + 5e-13])
-        assert run.data["time"].values[-1] == 1.0
-
-
-def test_a_drive_that_is_not_finite_is_no_result():
-    m = pendulum()
-    m.drive("pin", lambda t: madi.where(t < 0.5, t, madi.log(-1 - t)))
-    with pytest.raises(madi.RunError, match=r"drive of 'pin' is not finite at t = 0\.5") as caught:
-        madi.simulate(m, 1.0, step=0.01)
-    assert np.all(np.isfinite(caught.value.run.data["q"].values))
-
-
-def test_ctrl_c_keeps_what_was_computed():
-    m = pendulum()
-
-    def interrupted(t, q, v):
-        if t > 0.5:
-            raise KeyboardInterrupt
-        return (0.0, 0.0, 0.0)
-
-    m.force("f", "bob", interrupted)
-    with pytest.raises(KeyboardInterrupt) as caught:
-        madi.simulate(m, 1.0, step=0.01, engine="jit")
-    kept = caught.value.run.data
-    assert kept["time"].values[-1] == pytest.approx(0.5)
-    assert np.all(np.isfinite(kept["q"].values))
 
 
 def test_a_rod_without_inertia_about_itself_between_balls_is_told():
