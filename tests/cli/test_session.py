@@ -17,7 +17,7 @@ from madi.cli.models import find_model, template, templates
 from madi.papers import five_dof
 from madi.papers.files import FILES, text
 from madi.schema.read import loads
-from tests.test_model_files import same_arrays
+from tests.schema.files import same_arrays
 
 
 def madi(*words, cwd=None):
