@@ -242,7 +242,7 @@ def test_a_table_of_a_driven_mechanism_has_its_motor(tmp_path):
 
 
 def test_a_robot_is_imported_beside_its_meshes_and_run(tmp_path):
-    from tests.test_imports import ARM
+    from tests.imports.robots import ARM
 
     robot = tmp_path / "robot"
     robot.mkdir()
