@@ -217,3 +217,9 @@ def test_what_a_file_says_and_the_model_does_not_is_told_wherever_it_is_read(tmp
     assert madi.load_run(run.save(tmp_path / "run.nc")).data.attrs["notes"] == m.notes[0]
     assert madi.load(m.save(tmp_path / "hand.yaml")).notes == m.notes
     assert "not carried over" in str(madi.check(m))
+
+
+@pytest.mark.parametrize("size", ["1e308", "1e200", "nan", "inf"])
+def test_sizes_no_mechanism_has(size):
+    with pytest.raises(madi.FileError, match="finite number"):
+        mjcf_text(f'<mujoco><worldbody><body><freejoint/><geom type="sphere" size="{size}"/></body></worldbody></mujoco>')

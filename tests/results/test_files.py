@@ -12,3 +12,13 @@ def test_a_run_with_loops_is_saved_and_loaded(tmp_path):
     again = madi.load_run(run.save(tmp_path / "run.nc"))
     np.testing.assert_allclose(again["A"], run["A"])
     assert "violation" in again.data
+
+
+def test_a_csv_s_heads_are_no_formulas(tmp_path):
+    m = madi.Model("m")
+    m.body("=1+1", 1.0, inertia=(1, 1, 1))
+    m.free("@SUM", m.ground, "=1+1")
+    run = madi.simulate(m, 0.1, step=0.05, engine="plain")
+    heads = run.save(tmp_path / "t.csv").read_text().split("\n")[0].split(",")
+    assert any("=1+1" in head for head in heads)
+    assert not [head for head in heads if head.strip('"')[:1] in ("=", "+", "-", "@")]

@@ -132,3 +132,6 @@ WRONG = {
     "scalar": ("hello", "mapping"),
     "deep": ("model: " + "[" * 60 + "]" * 60, "nested too deeply"),
 }  # fmt: skip
+
+
+SMALL = "bodies: {b: {mass: 1, inertia: [1, 1, 1]}}\njoints: {f: {type: free, parent: ground, child: b}}\n"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import madi
 from madi.schema.expression import Scope
 from madi.schema.read import loads
-from tests.schema.files import PENDULUM, same_arrays
+from tests.schema.files import PENDULUM, SMALL, same_arrays
 
 NOTHING = Scope({}, {}, {})
 
@@ -96,3 +96,14 @@ def test_units_of_drives_are_those_of_the_joint(drive, told):
     loads(PENDULUM + "drives: {pin: 3000 rpm * t}\n")
     with pytest.raises(madi.FileError, match="is in N/m; N m is needed"):
         loads(PENDULUM + "forces: {s: {type: joint_spring, joint: pin, stiffness: 5 N/m}}\n")
+
+
+def test_deep_sums_of_sums():
+    text = "0.5"
+    for _ in range(27):
+        text = "(" + " + ".join(["1"] * 99 + [text]) + ")"
+    m = loads(f"parameters: {{a: '{text}'}}\nbodies: {{b: {{mass: a, inertia: [1, 1, 1]}}}}\n"
+              "joints: {f: {type: free, parent: ground, child: b}}\n")  # fmt: skip
+    assert m["b"].mass == 27 * 99 + 0.5
+    with pytest.raises(madi.FileError, match="parentheses"):
+        loads(SMALL + f"parameters: {{a: '{'(' * 40}1{')' * 40}'}}\n")

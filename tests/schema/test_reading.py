@@ -7,7 +7,7 @@ import pytest
 
 import madi
 from madi.schema.read import loads
-from tests.schema.files import PENDULUM, again, same_arrays
+from tests.schema.files import PENDULUM, SMALL, again, same_arrays
 
 
 def test_a_file_is_the_model_drawn_in_python():
@@ -101,3 +101,20 @@ def test_tables_may_have_units():
               "forces: {f: {type: force, body: bob, value: [push(t), 0, 0]}}\n")  # fmt: skip
     s = m.build()
     assert float(s.observe([0.0], [0.0], 0.02, engine="plain").force[0, 0, 0]) == pytest.approx(50.0)
+
+
+def test_many_parameters_are_read_in_linear_time():
+    """Work, not seconds: looking a name up may not walk over all of them."""
+    count = 20_000
+    lines = ["p0: 1.5"] + [f"p{k}: 'p{k - 1} + 0.001'" for k in range(1, count)]
+    m = loads("parameters:\n  " + "\n  ".join(lines) + "\nbodies: {b: {mass: p19999, inertia: [1, 1, 1]}}\n"
+              "joints: {f: {type: free, parent: ground, child: b}}\n")  # fmt: skip
+    assert m["b"].mass == pytest.approx(1.5 + 0.001 * (count - 1))
+
+
+def test_a_csv_with_lone_returns(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"x,y\r0,0\r1,2\r2,0\r")
+    (tmp_path / "m.yaml").write_text(SMALL + "tables: {lift: {points: {csv: t.csv}, between: linear}}\n"
+                                     "forces: {F: {type: force, body: b, value: ['lift(t)', 0, 0]}}\n")  # fmt: skip
+    s = madi.load(tmp_path / "m.yaml").build()
+    assert s.forward_dynamics(s.q0, np.zeros(6), t=0.5, engine="plain")[0] == pytest.approx(1.0)

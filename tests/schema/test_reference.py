@@ -16,8 +16,6 @@ from madi.schema.reference import json_schema, reference_page
 from madi.schema.write import document, to_yaml
 from tests.schema.files import PENDULUM, WRONG, every_element
 
-# ---- round trips -----------------------------------------------------------------------------------------------------
-
 
 def test_the_schema_knows_every_element_of_the_model_and_its_arguments():
     """A new method of Model is a line of the schema: else it could not be written to a file."""
@@ -42,9 +40,6 @@ def test_the_schema_knows_every_element_of_the_model_and_its_arguments():
         "resume",
     }
     assert set(RUN) - {"every"} == run
-
-
-# ---- schema and reference --------------------------------------------------------------------------------------------
 
 
 def plain_data(node):

@@ -6,7 +6,7 @@ import pytest
 
 import madi
 from madi.schema.read import loads
-from tests.schema.files import WRONG
+from tests.schema.files import SMALL, WRONG
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -50,3 +50,26 @@ def test_tabs_and_indentation_are_called_by_their_names():
         loads("bodies:\n\ta: {mass: 3}\n")
     with pytest.raises(madi.FileError, match="begin in one column"):
         loads("bodies:\n  a: {mass: 3}\n b: {mass: 2}\n")
+
+
+def test_many_mistakes_are_told_together():
+    bodies = "\n".join(f"  body_number_{k}: {{mass: 1, inertia: [1, 1, 1]}}" for k in range(2000))
+    joints = "\n".join(f"  j{k}: {{type: free, parent: ground, child: bodi_number_{k}}}" for k in range(200))
+    with pytest.raises(
+        madi.FileError, match=r"(?s)did you mean 'body_number_0'.*did you mean 'body_number_19'.*and 180 more"
+    ):
+        loads(f"bodies:\n{bodies}\njoints:\n{joints}\n")
+
+
+def test_tables_have_a_limit_that_is_looked_at_first():
+    points = ", ".join(f"[{k}, 0]" for k in range(300_000))
+    with pytest.raises(madi.FileError, match="300000 points are given; a table has at most 2000"):
+        loads(SMALL + f"tables: {{lift: {{points: [{points}]}}}}\n")
+
+
+def test_two_mistakes_in_one_joint_are_both_told():
+    with pytest.raises(madi.FileError) as caught:
+        loads("bodies: {b: {mass: 1, inertia: [1, 1, 1]}}\n"
+              "joints: {A: {type: revolute, parent: ground, child: b, at: [0, 0], axis: [0, x, 0]}}\n")  # fmt: skip
+    assert "joints.A.at" in str(caught.value)
+    assert "joints.A.axis" in str(caught.value)

@@ -24,6 +24,7 @@ from madi.papers import ralf
 from madi.view.mesh import read_mesh
 from madi.view.page import page
 from madi.view.scene import Scene
+from tests.mechanisms import pendulum
 
 ROOT = Path(__file__).parents[2]
 FLAGS = (
@@ -308,3 +309,25 @@ def test_what_cannot_be_shown_is_told(vehicle):
         page(vehicle, signals=["chasis.z"])
     with pytest.raises(madi.InputError, match="does not know its model"):
         page(madi.Run(vehicle.data, {}))
+
+
+@pytest.mark.parametrize("name", ["{{run}}", "{{script}}", "</script><script>alert(1)</script>", "{{title}}{{style}}"])
+def test_a_page_of_a_name_that_looks_like_a_mark(name):
+    from html import escape
+
+    m = pendulum(q0=0.3)
+    m.name = name
+    page = _page(m)
+    assert page.count("<script") == 2
+    assert f"<title>{escape(name)}</title>" in page
+    start = page.index('id="run">') + len('id="run">')
+    assert json.loads(page[start : page.index("</script>", start)])["name"] == name
+
+
+def _page(model):
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        madi.simulate(model, 0.1, step=0.01, engine="plain").view(path)
+        return path.read_text()
