@@ -5,6 +5,7 @@ import pytest
 
 import madi
 from madi import flexible
+from madi.flexible import rectangle
 
 # roots b L as printed in texts on vibration
 KNOWN = {
@@ -91,3 +92,20 @@ def test_sections():
 def test_wrong_numbers_are_told(call, told):
     with pytest.raises(madi.InputError, match=told):
         call()
+
+
+def test_sections_resist_being_tilted_where_that_matters():
+    """Rayleigh's correction of a stocky beam is on by itself, of a slender one it is not."""
+
+    def field(height, rotary=None):
+        m = madi.Model("beam")
+        link = m.beam(
+            "link", (0, 0, 0), (1, 0, 0), rectangle(0.02, height), E=7e10, rho=2700.0, modes={"z": 2}, rotary=rotary
+        )
+        return link.flexible.field
+
+    assert np.array_equal(field(0.2).modal_mass, field(0.2, True).modal_mass)
+    assert not np.array_equal(field(0.2).modal_mass, field(0.2, False).modal_mass)
+    assert np.array_equal(field(0.005).modal_mass, field(0.005, False).modal_mass)
+    thick, thin = (np.diag(field(h, True).modal_mass) / np.diag(field(h, False).modal_mass) for h in (0.2, 0.005))
+    assert np.max(thick) > 1.002 > np.max(thin)

@@ -12,6 +12,7 @@ import madi
 from madi.papers import six_by_six
 from madi.topology.parameters import changed, parameters, read
 from madi.verify import andrews
+from tests.bodies.beams import flexible_pendulum
 from tests.mechanisms import pendulum
 
 CLEAN = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -203,3 +204,16 @@ def test_command_line(tmp_path):
 def test_export_of_an_adaptive_method_is_told_as_such(tmp_path):
     with pytest.raises(madi.InputError, match=r"chooses its steps; exported code takes fixed ones"):
         madi.export_c(pendulum(), tmp_path, step=0.01, method="dopri")
+
+
+def test_exported_c_bends_too(tmp_path):
+    import subprocess
+
+    m = flexible_pendulum(E=2e9)
+    madi.export_c(m, tmp_path, step=1e-3, method="rk4", duration=0.2)
+    source = sorted(tmp_path.glob("*.c"))
+    subprocess.run(["cc", "-O1", "-std=c99", "-o", tmp_path / "run", *source, "-lm"], check=True)
+    last = subprocess.run([tmp_path / "run"], capture_output=True, text=True, check=True).stdout.strip().split("\n")[-1]
+    run = madi.simulate(m, 0.2, step=1e-3, method="rk4")
+    values = [float(x) for x in last.replace(",", " ").split()]
+    np.testing.assert_allclose(values[1 : 1 + len(run.data["coordinate"])], run.data["q"].values[-1], rtol=1e-9, atol=1e-12)

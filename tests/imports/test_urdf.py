@@ -11,8 +11,6 @@ from madi.imports.mjcf import mjcf_text
 from madi.imports.urdf import urdf_text
 from tests.imports.robots import ARM, random_urdf
 
-# ---- URDF ------------------------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("base", ["fixed", "free"])
@@ -106,9 +104,6 @@ def test_files_are_read_from_their_folder_only(tmp_path):
     assert madi.load_urdf(inner / "r.urdf").bodies[2].visuals[0].file == (inner / "in.stl").resolve()
     with pytest.raises(madi.FileError, match="cannot be read"):
         madi.load_urdf(tmp_path / "none.urdf")
-
-
-# ---- MJCF ------------------------------------------------------------------------------------------------------------
 
 
 def test_odd_names_of_urdf_do_not_collide():
