@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import madi
-from madi.loops import dense, directions, null_space
+from madi.loops import null_space
 from madi.papers import rssr
 from madi.pipeline import prepare, run_solver
 from madi.spatial.rotation import frame_with_z
@@ -14,6 +14,8 @@ from madi.verify import andrews, bricard, four_bars
 from tests.mechanisms import close_loops, four_bar, random_tree
 
 WAYS = list(null_space.WAYS)
+
+
 MECHANISMS = {
     "rssr": (lambda: rssr.model(), 2.0),
     "andrews": (lambda: andrews.model(), 0.03),
@@ -183,48 +185,6 @@ def test_accelerations_of_random_mechanisms(seed):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * (1 + np.max(np.abs(expected))))
 
 
-@pytest.mark.parametrize("shape", [(1, 4), (3, 5), (6, 6), (5, 12)])
-def test_dense_algebra(shape):
-    rng = np.random.default_rng(3)
-    m, n = shape
-    J = rng.normal(size=shape)
-
-    class Work:
-        dense, spare = J.reshape(-1).copy(), np.zeros(m * n)
-        null, product, reduced, basis = (np.zeros(n * n) for _ in range(4))
-        square, order, short = np.zeros(n * n), np.zeros(n), np.zeros(n)
-        correction, rest, size, heavy = np.zeros(n + m), np.zeros(n), np.ones(n), np.ones(m)
-        tally, chosen, scaled = np.zeros(200), np.arange(m, dtype=float), J.reshape(-1).copy()
-
-    class Model:
-        row_first, j_column, column_place = np.arange(0, m * n + 1, n), np.tile(np.arange(n), m), np.arange(n)
-
-    for choose in (directions.orthogonal_complement, directions.singular_directions, None):
-        work = Work()
-        null_space.factor_rows(Model(), work, m, n, work.square)
-        if choose is None:
-            null_space.unit_complement(Model(), work, m, n)
-        else:
-            choose(work, m, n)
-        N = work.null[: (n - m) * n].reshape(n, n - m).T
-        assert np.max(np.abs(J @ N.T), initial=0.0) < 1e-12
-        np.testing.assert_allclose(N @ N.T, np.eye(n - m), atol=1e-12)
-    square = rng.normal(size=(n, n))
-    flat, order, x = square.reshape(-1).copy(), np.zeros(n), rng.normal(size=n)
-    dense.lu(flat, n, order)
-    y = x.copy()
-    dense.lu_solve(flat, n, order, y)
-    np.testing.assert_allclose(square @ y, x, atol=1e-10)
-    y = x.copy()
-    dense.lu_solve_transposed(flat, n, order, y)
-    np.testing.assert_allclose(square.T @ y, x, atol=1e-10)
-    near = np.linalg.qr(square)[0] + 0.1 * rng.normal(size=(n, n))
-    A = near.reshape(-1).copy()
-    assert dense.polar(A, np.zeros(n * n), n, np.zeros(n))
-    U, _, Vt = np.linalg.svd(near)
-    np.testing.assert_allclose(A.reshape(n, n), U @ Vt, atol=1e-10)
-
-
 def parallelogram(q0=None, v0=None, flat=False):
     """Links of 0.5 m on pivots 1 m apart; `flat`: drawn in a line, a singular position."""
     up = np.array([0.5, 0, 0]) if flat else np.array([0, 0, 0.5])
@@ -296,43 +256,3 @@ def test_every_integrator_that_lets_loops_be_closed(way):
         run = madi.simulate(m, 1.0, method=method, loops=way, times=times, **options)
         assert np.max(np.abs(run["body1.z"] - exact)) < (1e-5 if method == "ab3" else 1e-7), method
         assert float(run.data["violation"].max()) < 1e-9, method
-
-
-def test_history_of_steps():
-    run = madi.simulate(four_bar(v0=3.0), 1.0, rtol=1e-7, max_step=0.01, loops="qr", history=True)
-    plain = madi.simulate(four_bar(v0=3.0), 1.0, rtol=1e-7, max_step=0.01, loops="qr")
-    steps = run.data["step_size"].values
-    assert len(steps) == run.statistics["steps"] == plain.statistics["steps"]
-    np.testing.assert_allclose(steps.sum(), 1.0)
-    assert steps.max() <= 0.01 * (1 + 1e-9)
-    assert (run.data["step_residual"] >= run.data["step_violation"] - 1e-13).all()
-    assert float(run.data["step_violation"].max()) < 1e-10
-    np.testing.assert_array_equal(run.data["q"].values, plain.data["q"].values)
-
-
-def test_compare_writes_table_and_figure(tmp_path):
-    found = madi.compare(four_bar(v0=3.0), 0.5, ["projection", "qr", "baumgarte", "cartesian"], rtol=1e-7, repeats=1)
-    text = str(found)
-    assert "baumgarte" in text
-    assert "violation" in text
-    rows = {row["method"]: row for row in found.table}
-    assert rows["baumgarte"]["drift"] > 100 * rows["qr"]["drift"]
-    assert rows["cartesian"]["motion"] < 1e-4
-    found.plot(tmp_path / "compare.png")
-    assert (tmp_path / "compare.png").stat().st_size > 10_000
-
-
-@pytest.mark.parametrize(
-    "call, told",
-    [
-        (lambda m: madi.compare(m, 1.0, ["projektion"]), "projektion"),
-        (lambda m: madi.compare(m, 1.0, loops="qr"), "loops"),
-        (lambda m: madi.compare(random_tree(np.random.default_rng(1), 2), 1.0), "no loops"),
-        (lambda m: madi.simulate(m, 1.0, loops="qr", engine="compiled"), "engine='jit'"),
-        (lambda m: madi.simulate(m, 1.0, loops="svd", method="newmark", step=0.01), "newmark"),
-        (lambda m: madi.simulate(m, 1.0, loops="svd", formulation="velocity-transform"), "recursive"),
-    ],
-)
-def test_what_cannot_be_compared_or_combined_is_told(call, told):
-    with pytest.raises(madi.InputError, match=told):
-        call(four_bar())
