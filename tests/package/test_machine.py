@@ -4,14 +4,12 @@ import os
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
 from madi.files import whole_file
 from tests.mechanisms import pendulum
-
-ROOT = Path(__file__).parents[2]
+from tests.package.places import ROOT
 
 
 def test_damaged_kernels_are_made_anew(tmp_path):

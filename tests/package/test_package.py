@@ -1,15 +1,11 @@
-"""The package as such: light import, import direction, notation, README and documentation that run."""
+"""The package as such: light import, import direction, keys of compiled code, dispatch of joint types."""
 
 import ast
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "madi"
+from tests.package.places import ROOT, SOURCE
 
 # the path data takes; a folder imports only from folders before it
 PATH = ["errors", "files", "kernel", "spatial", "joints", "constraints", "road", "tir", "flexible", "dynamics", "forces",
@@ -105,37 +101,6 @@ def test_every_name_of_the_face_is_there():
         assert getattr(madi, name) is not None
 
 
-def test_notation_table_names_things_that_exist():
-    """docs/notation.md: the last column is the name in the code, a field of `work` or `model` or a function."""
-    from madi.topology.layout import Arrays, Work
-
-    text = "\n".join(p.read_text() for p in SOURCE.rglob("*.py"))
-    rows = [line for line in (ROOT / "docs" / "notation.md").read_text().splitlines() if line.startswith("| `")]
-    assert len(rows) > 15
-    for row in rows:
-        for name in re.findall(r"`([^`]+)`", row.split("|")[-2]):
-            owner, _, field = name.rpartition(".")
-            if owner:
-                assert field in {"work": Work, "model": Arrays}[owner]._fields, name
-            else:
-                assert f"def {name}(" in text, name
-
-
-def blocks(path):
-    return re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.S)
-
-
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-
-
-@pytest.mark.parametrize("path", [p for p in DOCUMENTS if blocks(p)], ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_code_in_documents_runs(path, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    space = {"__name__": "document"}
-    for block in blocks(path):
-        exec(compile(block, str(path), "exec"), space)
-
-
 def test_no_kernel_asks_for_a_joint_type_outside_its_dispatch():
     """All types a user can draw; what a base and a flexible body are is more than their joint."""
     from madi.joints import KINDS
@@ -149,16 +114,3 @@ def test_no_kernel_asks_for_a_joint_type_outside_its_dispatch():
             assert not re.search(names, text), path
     assert looked > 40
     assert re.search(names, (SOURCE / "joints" / "dispatch.py").read_text())
-
-
-def test_references_in_file_heads_are_in_the_list():
-    """Heads of files cite by keys: each is an entry of docs/references.md."""
-    known = set(re.findall(r"\*\*\[([^\]]+)\]\*\*", (ROOT / "docs" / "references.md").read_text()))
-    cited = 0
-    for path in sorted(SOURCE.rglob("*.py")):
-        head = ast.get_docstring(ast.parse(path.read_text())) or ""
-        _, _, listed = head.partition("docs/references.md: ")
-        for key in re.findall(r"\[([^\]]+)\]", listed.replace("\n", " ")):
-            assert key in known, (path.name, key)
-            cited += 1
-    assert cited > 50
