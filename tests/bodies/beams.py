@@ -14,8 +14,6 @@ from madi.flexible import (
 from madi.symbolic.lagrange import Lagrange, Link, Lump
 
 FORMULATIONS = ("recursive", "articulated", "velocity-transform")
-
-
 ALUMINIUM = {"E": 7e10, "rho": 2700.0}
 
 

@@ -9,11 +9,7 @@ import madi
 from tests.jumps import largest_jump
 
 LAWS = ("smooth", "fiala", "brush")
-
-
 TIRE = "tests/data/tires/tno_205_60r15_mf62.tir"
-
-
 HMMWV = "tests/data/tires/hmmwv_37x12_5r16_5_mf52.tir"
 
 

@@ -98,8 +98,6 @@ def test_welds_ratios_and_frames():
 
 
 BOX = '<geom type="box" size="0.1 0.2 0.3" density="1000"/>'
-
-
 SETTINGS = {
     "joint in a frame": f'<worldbody><body><frame pos="0.1 0.2 0" euler="30 0 0"><joint name="j" axis="0 1 0" pos="0 0 0.1"/></frame>{BOX}</body></worldbody>',
     "inertial in a frame": f'<worldbody><body><joint name="j"/><frame pos="0.3 0 0" euler="0 0 40"><inertial pos="0 0.1 0" mass="2" diaginertia="1 2 2.5"/></frame>{BOX}</body></worldbody>',

@@ -14,8 +14,6 @@ from madi.verify import andrews, bricard, four_bars
 from tests.mechanisms import close_loops, four_bar, random_tree
 
 WAYS = list(null_space.WAYS)
-
-
 MECHANISMS = {
     "rssr": (lambda: rssr.model(), 2.0),
     "andrews": (lambda: andrews.model(), 0.03),

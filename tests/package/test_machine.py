@@ -9,7 +9,9 @@ import pytest
 
 from madi.files import whole_file
 from tests.mechanisms import pendulum
-from tests.package.places import ROOT
+from tests.package.places import ROOT, SOURCE
+
+PATH = os.pathsep.join([str(SOURCE.parent), str(ROOT)])  # of this checkout, wherever madi is installed
 
 
 def test_damaged_kernels_are_made_anew(tmp_path):
@@ -17,7 +19,7 @@ def test_damaged_kernels_are_made_anew(tmp_path):
     program = (
         "import madi, tests.mechanisms as t; print(madi.simulate(t.pendulum(q0=.5), 1., step=.01, engine='jit')['A'][-1])"
     )
-    environment = {**os.environ, "MADI_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "MADI_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": PATH}
 
     def told():
         done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, cwd=ROOT)
@@ -49,7 +51,7 @@ def test_without_a_cache_runs_go_on_with_one_warning(how, tmp_path):
         run = madi.simulate(t.pendulum(q0=.5), 1., step=.01, engine="jit")
         print(run["A"][-1])
     """
-    environment = {**os.environ, "MADI_CACHE_DIR": str(folder), "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "tmp")}
+    environment = {**os.environ, "MADI_CACHE_DIR": str(folder), "PYTHONPATH": PATH, "TMPDIR": str(tmp_path / "tmp")}
     (tmp_path / "tmp").mkdir()
     words = [sys.executable, "-c", textwrap.dedent(program), how]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, cwd=ROOT)

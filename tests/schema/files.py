@@ -99,8 +99,6 @@ bodies:
 joints:
   pin: {type: revolute, parent: ground, child: bob, at: [0, 0, 0], axis: [0, 1, 0], q0: 30 deg}
 """
-
-
 WRONG = {
     "unknown part": ("bodyes: {}", "did you mean bodies?"),
     "unknown entry": ("bodies: {a: {mas: 3}}", "line 1, bodies.a.mas: there is no entry 'mas' here; did you mean mass?"),
@@ -132,6 +130,4 @@ WRONG = {
     "scalar": ("hello", "mapping"),
     "deep": ("model: " + "[" * 60 + "]" * 60, "nested too deeply"),
 }  # fmt: skip
-
-
 SMALL = "bodies: {b: {mass: 1, inertia: [1, 1, 1]}}\njoints: {f: {type: free, parent: ground, child: b}}\n"

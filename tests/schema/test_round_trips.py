@@ -17,8 +17,6 @@ from tests.mechanisms import close_loops, random_tree
 from tests.schema.files import PENDULUM, again, every_element, same_arrays
 
 TIRE = sorted((Path(__file__).parents[1] / "data" / "tires").glob("*.tir"))[0]
-
-
 EXAMPLES = {
     **{name: lambda name=name: find_model(name) for name in NAMED},
     "ralf driven": lambda: ralf.model(actuators="driven"), "slider-crank": slider_crank.model, "spin-up": spin_up.model,

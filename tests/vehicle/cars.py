@@ -9,14 +9,10 @@ WISHBONE = {
     "spring_top": (0.0, 0.50, 0.65), "spring_bottom": (0.0, 0.58, 0.22), "wheel_centre": (0.0, 0.76, 0.31),
     "tie_inner": (-0.14, 0.36, 0.26), "tie_outer": (-0.13, 0.70, 0.25),
 }  # fmt: skip
-
-
 TRAILING = {
     "pivot_inner": (0.4, 0.4, 0.3), "pivot_outer": (0.4, 0.6, 0.3), "wheel_centre": (0.0, 0.7, 0.3),
     "spring_top": (0.1, 0.5, 0.7), "spring_bottom": (0.1, 0.5, 0.3),
 }  # fmt: skip
-
-
 BAR = {"bar": (0.3, 0.3, 0.25), "link_top": (0.1, 0.45, 0.25), "link_bottom": (0.1, 0.5, 0.2)}
 
 
