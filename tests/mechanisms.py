@@ -1,4 +1,4 @@
-"""Random mechanisms, and states to try them in."""
+"""Mechanisms that several tests use: random ones, states to try them in, and a few by name."""
 
 from __future__ import annotations
 
@@ -154,3 +154,90 @@ def close_loops(m, rng, freedoms, most=3, joints=True):
             m.joints[-1].cut = True
         left -= cost
     return spanning_tree(m)
+
+
+def four_bar(q0=None, v0=None, lengths=(0.3, 1.0, 0.8, 0.9), **joint):
+    """A crank-rocker drawn with its crank upright: crank, coupler, rocker, ground, in the plane x, z."""
+    crank, coupler, rocker, ground = lengths
+    A, B, D = np.zeros(3), np.array([0, 0, crank]), np.array([ground, 0, 0])
+    d = D - B
+    far = np.linalg.norm(d)
+    x = (coupler**2 - rocker**2 + far**2) / (2 * far)
+    C = B + x * d / far + np.sqrt(coupler**2 - x**2) * np.array([-d[2], 0, d[0]]) / far
+    m = madi.Model("four-bar")
+    for name, P, Q in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
+        length = np.linalg.norm(Q - P)
+        z = (Q - P) / length
+        m.body(name, length, inertia=(length**3 / 12, length**3 / 12, length**3 / 900), position=(P + Q) / 2,
+               orientation=np.column_stack([np.cross((0, 1, 0), z), (0, 1, 0), z]))  # fmt: skip
+    m.revolute("A", m.ground, "crank", at=A, axis=(0, 1, 0), q0=q0, v0=v0, **joint)
+    m.revolute("B", "crank", "coupler", at=B, axis=(0, 1, 0))
+    m.revolute("C", "coupler", "rocker", at=C, axis=(0, 1, 0))
+    m.revolute("D", m.ground, "rocker", at=D, axis=(0, 1, 0))
+    return m
+
+
+def pendulum(at=(0.0, 0.0, 0.0), **given):
+    m = madi.Model("pendulum")
+    place = np.asarray(at, dtype=float)
+    m.body("bob", 1.0, inertia=(0.1, 0.1, 0.1), position=place + (0, 0, -0.3))
+    m.revolute("A", m.ground, "bob", at=place, axis=(0, 1, 0), **given)
+    return m
+
+
+def double_pendulum(at):
+    o = np.asarray(at, dtype=float)
+    m = madi.Model("double pendulum")
+    m.body("upper", 1.0, inertia=(0.08, 0.08, 0.001), position=o + (0, 0, -0.5))
+    m.body("lower", 0.5, inertia=(0.04, 0.04, 0.001), position=o + (0, 0, -1.5))
+    m.revolute("A", m.ground, "upper", at=o, axis=(0, 1, 0), q0=1.2)
+    m.revolute("B", "upper", "lower", at=o + (0, 0, -1), axis=(0, 1, 0))
+    m.spring_damper(
+        "k", m.ground, "lower", at=(o + (0.5, 0, 0), o + (0, 0, -1.5)), stiffness=100.0, damping=1.0, free_length=0.5
+    )
+    return m
+
+
+def far_four_bar(at):
+    o = np.asarray(at, dtype=float)
+    m = madi.Model("four-bar")
+    A, B, C, D = (o + p for p in ((0, 0, 0), (0, 0, 0.25), (0.5, 0, 0.75), (1, 0, 0)))
+    for name, P, Q in (("crank", A, B), ("coupler", B, C), ("rocker", D, C)):
+        m.body(name, 1.0, inertia=(0.05, 0.05, 0.05), position=(P + Q) / 2)
+    m.revolute("A", m.ground, "crank", at=A, axis=(0, 1, 0), v0=2.0)
+    m.revolute("B", "crank", "coupler", at=B, axis=(0, 1, 0))
+    m.revolute("C", "coupler", "rocker", at=C, axis=(0, 1, 0))
+    m.revolute("D", m.ground, "rocker", at=D, axis=(0, 1, 0))
+    return m
+
+
+def four_bar_in_space():
+    """A spatial loop (revolute, ball, ball, revolute) whose crank carries a spring and a damper; redundant nowhere."""
+    m = madi.Model("spatial four-bar", gravity=(0, 0, -9.81))
+    m.body("crank", 1.0, inertia=(0.02, 0.03, 0.04), position=(0.2, 0, 0))
+    m.body("coupler", 1.5, inertia=(0.05, 0.08, 0.06), position=(0.7, 0.2, 0.3))
+    m.body("rocker", 1.2, inertia=(0.04, 0.03, 0.05), position=(1.2, 0.5, 0.4))
+    m.revolute("A", m.ground, "crank", at=(0, 0, 0), axis=(0, 0.2, 1), v0=2.0)
+    m.spherical("B", "crank", "coupler", at=(0.4, 0, 0))
+    m.spherical("C", "coupler", "rocker", at=(1.0, 0.4, 0.6))
+    m.revolute("D", "rocker", m.ground, at=(1.4, 0.6, 0.2), axis=(0.3, 1, 0))
+    m.joint_spring("k", "A", stiffness=20.0, damping=0.2, rest=0.3)
+    return m
+
+
+def sprung_double_pendulum():
+    m = madi.Model("double pendulum")
+    for k, name in enumerate("ab"):
+        m.body(name, mass=1.0 + k, inertia=(0.05, 0.1, 0.06), position=(0, 0, -1 - k))
+    m.revolute("A", m.ground, "a", at=(0, 0, 0), axis=(0, 1, 0))
+    m.revolute("B", "a", "b", at=(0, 0, -1), axis=(0, 1, 0))
+    m.joint_spring("s", "B", stiffness=5.0, damping=0.3)
+    return m
+
+
+def pinned_bob(**body):
+    m = madi.Model("pendulum")
+    given = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1), "position": (0, 0, -1)} | body
+    m.body("bob", **given)
+    m.revolute("pin", m.ground, "bob", at=(0, 0, 0), axis=(0, 1, 0))
+    return m

@@ -10,7 +10,7 @@ import madi
 from madi import vehicle
 from madi.bench.peers.car import exudyn_run
 from madi.papers import lane_change
-from tests.test_vehicle import BAR, WISHBONE
+from tests.vehicle.cars import BAR, WISHBONE
 
 DURATION, STEP, FAR = 1.0, 1e-3, 10.0
 TRAILING = {

@@ -1,0 +1,66 @@
+"""The benchmark's own checks: what it compares with is the same mechanism (its times are not tested)."""
+
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize("which", ["arm", "6x6", "chain", "tree"])
+def test_all_engines_agree_on_the_benchmark_models(which):
+    from madi.bench import models, trees
+    from madi.bench.peers import peers_of
+    from madi.papers.rrc import arm
+
+    model = {"arm": arm, "6x6": lambda: models.six_by_six(printed=False), "chain": lambda: models.chain(12),
+             "tree": lambda: models.binary_tree(15)}[which]()  # fmt: skip
+    system = model.build()
+    peers = peers_of(system)
+    assert [peer.name for peer in peers] == ["Pinocchio", "MuJoCo", "Exudyn"]
+    assert trees.agreement(system, peers) < 1e-9
+    q, v = trees.state(system, seed=3)
+    a = np.random.default_rng(1).normal(size=system.nv)
+    mine = system.inverse_dynamics(q, v, a)
+    for peer in peers:
+        assert np.max(np.abs(peer.inverse_dynamics(q, v, a) - mine)) < 1e-9 * np.max(np.abs(mine)), peer.name
+
+
+def test_rk4_of_all_engines_ends_in_the_same_state():
+    from madi.bench import models, trees
+    from madi.bench.peers import peers_of
+    from madi.run.simulate import simulate
+
+    system = models.six_by_six(printed=False).build()
+    q, v = trees.state(system)
+    mine = simulate(system, 0.05, step=1e-3, q0=q, v0=v, times=[0.05])
+    for peer in peers_of(system):
+        _, end_q, end_v = peer.run_rk4(q, v, 0.05, 1e-3)
+        np.testing.assert_allclose(end_v, mine.data["v"].values[-1], atol=1e-6)
+        sign = np.sign(end_q[3:7] @ mine.data["q"].values[-1][3:7])
+        end_q[3:7] *= sign
+        np.testing.assert_allclose(end_q, mine.data["q"].values[-1], atol=1e-7)
+
+
+@pytest.mark.parametrize("windows", [1, 3])
+def test_loop_peers_agree_with_the_closed_form(windows):
+    """What `madi bench loops` compares with is the same mechanism."""
+    from madi.bench.peers import loop_peers
+    from madi.verify import four_bars
+
+    peers = loop_peers()
+    exact = four_bars.corner(windows, np.array([1.0]))[0]
+    for run in (peers.exudyn_four_bars, peers.mujoco_four_bars):
+        found = run(windows, 1.0, 1e-3)
+        np.testing.assert_allclose(found.result, exact, atol=1e-3)
+        assert found.seconds > 0
+
+
+def test_loop_peers_on_andrews_and_rssr():
+    import madi as package
+    from madi.bench.peers import loop_peers
+    from madi.papers import rssr
+    from madi.verify import andrews
+
+    peers = loop_peers()
+    np.testing.assert_allclose(peers.exudyn_andrews(0.03, 1e-5).result, list(andrews.ANGLES.values()), atol=1e-3)
+    run = package.simulate(rssr.model("body"), 1.0, method="dopri", rtol=1e-9, engine="jit", times=[1.0])
+    place = [run[f"body1.{axis}"][-1] for axis in "xyz"]
+    np.testing.assert_allclose(peers.exudyn_rssr(1.0, 1e-3).result, place, atol=1e-4)

@@ -1,0 +1,93 @@
+"""Many runs at once: each is its single run; failures and wrong batches."""
+
+import numpy as np
+import pytest
+
+import madi
+from madi.topology.parameters import changed
+from tests.mechanisms import double_pendulum, four_bar_in_space, sprung_double_pendulum
+
+
+def test_many_runs_of_a_drive_that_jumps():
+    m = double_pendulum((0, 0, 0))
+    m.drive("B", lambda t: madi.where(t < 0.3, 0.0, 0.7 * (t - 0.3)))
+    times = [0.0, 0.125, 0.25, 0.375, 0.5]
+    found = madi.simulate_many(m, {"upper.mass": [1.0, 2.0]}, 0.5, rtol=1e-8, times=times)
+    assert list(found["time"].values) == times
+    alone = madi.simulate(m, 0.5, rtol=1e-8, times=times, engine="jit")
+    np.testing.assert_allclose(found["q"].values[0], alone.data["q"].values, atol=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["jit", "compiled"])
+@pytest.mark.parametrize("method", ["rk4", "newmark"])
+def test_a_batch_is_its_single_runs(engine, method):
+    m = sprung_double_pendulum()
+    rng = np.random.default_rng(3)
+    values = {"a.mass": rng.uniform(0.5, 2, 7), "s.stiffness": rng.uniform(1, 9, 7), "B.at.z": rng.uniform(-1.3, -0.8, 7)}
+    starts = {"A": rng.uniform(-1, 1, 7)}
+    found = madi.simulate_many(m, values, 0.4, q0=starts, step=0.01, method=method, engine=engine, workers=2)
+    assert dict(found.sizes) == {"run": 7, "time": 41, "coordinate": 2, "speed": 2}
+    assert not found["message"].values.any()
+    np.testing.assert_array_equal(found["a.mass"].values, values["a.mass"])
+    for k in (0, 3, 6):
+        drawn = changed(m, {name: float(v[k]) for name, v in values.items()})
+        run = madi.simulate(drawn, 0.4, q0={"A": starts["A"][k]}, step=0.01, method=method, engine="jit")
+        np.testing.assert_allclose(found["q"].values[k], run.data["q"].values, atol=1e-12)
+
+
+def test_same_numbers_under_other_names_are_another_model():
+    """Compiled code is kept by what its parameters move, not by what they are called."""
+    found = []
+    for names in ("ab", "ba"):
+        m = madi.Model("names", gravity=(0, 0, 0))
+        for k, name in enumerate(names):
+            m.body(name, 1.0 + k, inertia=(1, 1, 1))
+            m.prismatic(f"p{k}", m.ground, name, at=(0, 0, 0), axis=(1, 0, 0), q0=0.1)
+            m.joint_spring(f"s{name}", f"p{k}", stiffness=100.0)
+        found.append(madi.simulate_many(m, {"sa.stiffness": [100.0, 400.0]}, 0.5, step=0.01, engine="compiled"))
+    for k, batch in enumerate(found):
+        w = np.sqrt(400.0 / (1.0 + k))
+        assert batch["q"].values[1, -1, k] == pytest.approx(0.1 * np.cos(0.5 * w), abs=1e-5)
+
+
+def test_batches_with_loops_failures_and_other_results():
+    m = four_bar_in_space()
+    found = madi.simulate_many(m, {"crank.mass": [1.0, 1.5]}, 0.1, step=1e-3, method="generalized-alpha",
+                               keep=("q", "position", "energy"), engine="jit")  # fmt: skip
+    assert found["position"].sizes == {"run": 2, "time": 101, "body": 3, "axis": 3}
+    run = madi.simulate(changed(m, {"crank.mass": 1.5}), 0.1, step=1e-3, method="generalized-alpha", engine="jit")
+    np.testing.assert_allclose(found["q"].values[1], run.data["q"].values, atol=1e-9)
+    # run 1 blows up, run 2 goes on
+    m = sprung_double_pendulum()
+    found = madi.simulate_many(
+        m, {"s.stiffness": [5.0, 1e9, 6.0]}, 0.5, step=0.01, method="rk4", q0={"B": 0.5}, engine="jit"
+    )
+    assert "beyond all bounds" in str(found["message"].values[1])
+    assert not found["message"].values[[0, 2]].any()
+    assert np.isnan(found["q"].values[1, -1]).all()
+    assert np.isfinite(found["q"].values[[0, 2]]).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: madi.simulate_many(m), "at least one list"),
+        (lambda m: madi.simulate_many(m, {"a.mass": [1, 2], "b.mass": [1, 2, 3]}), "different lengths"),
+        (lambda m: madi.simulate_many(m, {"a.mass": ["x"]}), "must be a list of numbers"),
+        (lambda m: madi.simulate_many(m, {"a.mass": [1, np.nan]}), "not finite"),
+        (lambda m: madi.simulate_many(m, ["a.mass"]), "give parameters as"),
+        (lambda m: madi.simulate_many(m, {"a.mass": [1, 2]}, workers=-1), "from 1 on"),
+        (lambda m: madi.simulate_many(m, {"a.mass": [1, 2]}, keep="wrong", step=0.1), "there is no 'wrong'"),
+        (lambda m: madi.simulate_many(m, {"a.mass": [1, 2]}, method="ida"), "one at a time"),
+        (lambda m: madi.realtime(m, step=1e-3, method="dopri"), "chooses its own steps"),
+        (lambda m: madi.realtime(m, step=1e-3, duration="long"), "duration='long'"),
+    ],
+)
+def test_wrong_batches_are_told(call, message):
+    with pytest.raises(madi.InputError, match=message):
+        call(sprung_double_pendulum())
+
+
+def test_a_negative_mass_in_a_batch_is_a_defect():
+    with pytest.raises(madi.ModelError, match="mass"):
+        madi.simulate_many(sprung_double_pendulum(), {"a.mass": [1.0, -5.0]}, 0.1, step=0.01)
