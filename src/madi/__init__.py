@@ -36,34 +36,88 @@ from madi.kernel import (
 )
 
 if TYPE_CHECKING:
+    from madi.comparison import compare
+    from madi.equilibrium import statics
+    from madi.imports.mjcf import load_mjcf
+    from madi.imports.urdf import load_urdf
+    from madi.integrate import (
+        AB3,
+        CVODE,
+        IDA,
+        RK4,
+        Adams,
+        DormandPrince,
+        ExplicitNewmark,
+        ExplicitNewmarkFull,
+        GeneralizedAlpha,
+        Newmark,
+        Radau,
+    )
+    from madi.linearization import linearize
+    from madi.loops.methods import QR, Augmented, Baumgarte, Partition, Projection, PseudoInverse, SingularValues
     from madi.model.model import Model
+    from madi.results.run import Run, load_run
     from madi.road import Road, flat
+    from madi.run.batch import simulate_many
+    from madi.run.checkpoint import Checkpoint
+    from madi.run.pace import realtime
+    from madi.run.simulate import assemble, export_c, simulate
+    from madi.schema.read import load
+    from madi.signals.proof import in_python
+    from madi.signals.table import table
+    from madi.system import System
     from madi.tir import Tir, read_tir
 
 __version__ = "0.1.0"
 
 # what is asked for is imported then: `madi --help` waits for nothing
-_LAZY = {"Model": "madi.model.model", "Road": "madi.road", "flat": "madi.road", "Tir": "madi.tir", "read_tir": "madi.tir",
-         "simulate": "madi.run.simulate", "System": "madi.system", "Run": "madi.results.run", "load_run": "madi.results.run",
-         "assemble": "madi.run.simulate", "export_c": "madi.run.simulate", "realtime": "madi.run.pace",
-         "simulate_many": "madi.run.batch", "compare": "madi.comparison",
-         "load": "madi.schema.read", "load_urdf": "madi.imports.urdf",
-         "load_mjcf": "madi.imports.mjcf", "table": "madi.signals.table", "in_python": "madi.signals.proof",
-         "linearize": "madi.linearization",
-         "statics": "madi.equilibrium"}  # fmt: skip
+_LAZY = {
+    name: module
+    for module, names in {
+        "madi.model.model": "Model", "madi.road": "Road flat", "madi.tir": "Tir read_tir", "madi.system": "System",
+        "madi.run.simulate": "simulate assemble export_c", "madi.run.checkpoint": "Checkpoint", "madi.run.pace": "realtime",
+        "madi.run.batch": "simulate_many", "madi.results.run": "Run load_run", "madi.comparison": "compare",
+        "madi.schema.read": "load", "madi.imports.urdf": "load_urdf", "madi.imports.mjcf": "load_mjcf",
+        "madi.signals.table": "table", "madi.signals.proof": "in_python", "madi.linearization": "linearize",
+        "madi.equilibrium": "statics",
+        "madi.integrate": "RK4 AB3 Adams DormandPrince ExplicitNewmark ExplicitNewmarkFull Newmark GeneralizedAlpha Radau "
+        "CVODE IDA",
+        "madi.loops.methods": "Projection PseudoInverse SingularValues QR Partition Augmented Baumgarte",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
 
 __all__ = [
+    "AB3",
+    "CVODE",
+    "IDA",
+    "QR",
+    "RK4",
+    "Adams",
     "AssemblyError",
+    "Augmented",
+    "Baumgarte",
+    "Checkpoint",
+    "DormandPrince",
     "EngineError",
+    "ExplicitNewmark",
+    "ExplicitNewmarkFull",
     "FileError",
+    "GeneralizedAlpha",
     "InputError",
     "MadiError",
     "MadiWarning",
     "Model",
     "ModelError",
+    "Newmark",
+    "Partition",
+    "Projection",
+    "PseudoInverse",
+    "Radau",
     "Road",
     "Run",
     "RunError",
+    "SingularValues",
     "System",
     "Tir",
     "TraceError",

@@ -487,16 +487,20 @@ class System:
 
     def _blocks(self, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
         """The blocks of the system Jacobian as full matrices, by name (symbolic/jacobian.py)."""
-        from madi.integrate.newton import differences
+        from madi.integrate.newton import BlockMemory, differences
+        from madi.kernel.fields import ABSENT
 
         blocks, trace = self._whole_blocks
         values = np.zeros(sum(blocks.sizes))
         if trace is not None:
             values[:] = trace(t, q, v, x, self.values)
         else:
-            function, context = self.engine("plain").function("residual")
-            scratch = np.zeros(2 * (self.nv + 2 * self.n_constraints))
-            differences(function, context, self.layout.arrays, t, q, v, x, values, scratch)
+            sizes = {"nv": self.nv, "nr": self.n_constraints, "ns": len(values)}
+            residual = self.engine("plain").function("residual")
+            memory = BlockMemory(sizes, model=self.layout.arrays, residual=residual, blocks=ABSENT)
+            memory.trial[:] = x
+            differences(memory, t, q, v)
+            values[:] = memory.entries
         return blocks.matrices(values, self.nv, self.n_constraints)
 
     def equations(self, parameters: Sequence[str] = ()) -> Equations:

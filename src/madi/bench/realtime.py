@@ -12,6 +12,7 @@ from madi.bench.peers.vehicle import DURATION, EVERY, OUTPUTS, pitch, reference_
 from madi.bench.trees import state
 from madi.engines.compiler import compiler
 from madi.errors import RunError
+from madi.integrate.structural import Newmark
 from madi.papers import six_by_six as p4
 from madi.run.batch import simulate_many
 from madi.run.pace import realtime
@@ -35,7 +36,7 @@ def own_rows(error: float, engine: str) -> list[dict[str, Any]]:
         for value in choices:
             every = max(EVERY, value) if what == "step" else EVERY
             times = np.linspace(0.0, DURATION, round(DURATION / every) + 1)
-            options: dict[str, Any] = {"method": name, "q0": q, "v0": v, "engine": engine, what: value}
+            options: dict[str, Any] = {"method": name, "start": (q, v), "engine": engine, what: value}
             try:
                 run = simulate(system, DURATION, times=times, **options)
             except RunError:
@@ -76,9 +77,9 @@ def step_times(quick: bool) -> list[dict[str, Any]]:
     rows = []
     for engine in ["jit", "compiled"] if compiler() else ["jit"]:
         for label, options in (
-            ("newmark, P4's real time", {"iterations": 2, "jacobian": "once"}),
-            ("newmark, 2 iterations", {"iterations": 2, "jacobian": "step"}),
-            ("newmark, converged", {"iterations": None}),
+            ("newmark, P4's real time", {"method": Newmark(iterations=2, jacobian="once")}),
+            ("newmark, 2 iterations", {"method": Newmark(iterations=2, jacobian="step")}),
+            ("newmark, converged", {"method": Newmark()}),
             ("newmark-explicit", {"method": "newmark-explicit"}),
             ("rk4", {"method": "rk4"}),
         ):
@@ -99,7 +100,7 @@ def batches(runs: int) -> list[dict[str, Any]]:
     engine = "compiled" if compiler() else "jit"
     values = np.linspace(4e4, 8e4, runs)
     springs = {f"spring_{side}{k}.stiffness": values for side in ("left", "right") for k in (1, 2, 3)}
-    options: dict[str, Any] = {"step": 0.01, "method": "newmark", "iterations": 2, "engine": engine}
+    options: dict[str, Any] = {"step": 0.01, "method": Newmark(iterations=2), "engine": engine}
     simulate_many(m, {name: v[:4] for name, v in springs.items()}, p4.DURATION, **options)
     best = {1: np.inf, 2: np.inf}
     for _ in range(2):

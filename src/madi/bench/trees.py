@@ -15,7 +15,9 @@ import numpy as np
 from madi.bench.models import binary_tree, chain, six_by_six
 from madi.bench.peers import Peer, peers_of
 from madi.errors import EngineError
+from madi.integrate.memory import Loop
 from madi.kernel import call
+from madi.kernel.fields import Fields, Reals, function, given_reals, integer
 from madi.model.model import Model
 from madi.papers.rrc import arm
 from madi.system import System
@@ -30,11 +32,25 @@ def models(quick: bool) -> list[Model]:
     return [arm("7-joint arm"), six_by_six(printed=False), *(chain(n) for n in lengths), binary_tree(63)]
 
 
-def repeat(function, context, q, v, x, out, n):  # type: ignore[no-untyped-def]
-    """A system function n times."""
-    for _ in range(n):
-        call(function, 0.0, q, v, x, out, context)
+class Repetition(Fields):
+    """A system function, its arguments, how often."""
+
+    function: Any = function()
+    q: Reals = given_reals()
+    v: Reals = given_reals()
+    x: Reals = given_reals()
+    out: Reals = given_reals()
+    times: int = integer()
+
+
+def repeat(m):  # type: ignore[no-untyped-def]
+    """A system function so many times."""
+    for _ in range(m.times):
+        call(m.function, 0.0, m.q, m.v, m.x, m.out)
     return 0
+
+
+REPEAT = Loop("repeat", repeat, Repetition)
 
 
 def state(system: System, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -72,20 +88,20 @@ def agreement(system: System, peers: list[Peer]) -> float:
 def time_entry(system: System, engine: str, entry: str, seconds: float) -> float:
     """Seconds per evaluation in a compiled loop: best of five rounds that together last about `seconds`."""
     machine = system.engine(engine)
-    function, context = machine.function(entry)
-    loop = machine.loop(repeat, "iIFFFFi")
-    q, v = state(system)
-    x, out = np.zeros(system.nv), np.zeros(max(system.nv**2, 1))
+    loop, (q, v) = machine.loop(REPEAT), state(system)
+    out = np.zeros(max(system.nv**2, 1))
+    memory = Repetition({}, function=machine.function(entry), q=q, v=v, x=np.zeros(system.nv), out=out)
     n, took = 10, 0.0
     while took < seconds / 20:
         n *= 2
+        memory.times = n
         start = time.process_time()
-        loop(function, context, q, v, x, out, n)
+        loop(memory)
         took = time.process_time() - start
-    best = np.inf
+    best, memory.times = np.inf, 4 * n
     for _ in range(5):
         start = time.process_time()
-        loop(function, context, q, v, x, out, 4 * n)
+        loop(memory)
         best = min(best, (time.process_time() - start) / (4 * n))
     return float(best)
 
@@ -112,10 +128,10 @@ def run_times(system: System, peers: list[Peer], duration: float) -> dict[str, A
         took = []
         for _ in range(3):
             start = time.process_time()
-            simulate(system, part, step=1e-3, q0=q, v0=v, times=[part], engine=engine)
+            simulate(system, part, step=1e-3, start=(q, v), times=[part], engine=engine)
             took.append(time.process_time() - start)
         row[f"madi {engine}, s"] = min(took) * duration / part
-        short = simulate(system, 0.1, step=1e-3, q0=q, v0=v, times=[0.1], engine=engine)
+        short = simulate(system, 0.1, step=1e-3, start=(q, v), times=[0.1], engine=engine)
         ends[engine] = short.data["v"].values[-1]
     for peer in peers:
         seconds = min(peer.run_rk4(q, v, part, 1e-3)[0] for _ in range(2)) * duration / part

@@ -191,6 +191,17 @@ def compare(
         raise typer.Exit(1)
 
 
+def with_newton(word: str, iterations: int | None, jacobian: str | None) -> Any:
+    """A method by its word, implicit ones with these iterations and this Jacobian."""
+    from madi.integrate import METHODS
+    from madi.integrate.structural import Structural
+
+    found = METHODS.get(word)
+    if found is None or not issubclass(found, Structural):
+        return word
+    return found(iterations=None if jacobian == "slow" else iterations, jacobian=jacobian)
+
+
 @app.command()
 def realtime(
     model: Annotated[str, typer.Argument(help=MODEL)],
@@ -210,8 +221,8 @@ def realtime(
     from madi.cli.models import find_model, seconds
     from madi.run.pace import realtime as measure
 
-    found = measure(find_model(model), step=seconds(step), duration=seconds(duration), method=method, paced=paced,
-                    iterations=iterations or None, jacobian=jacobian, engine=engine)  # fmt: skip
+    found = measure(find_model(model), step=seconds(step), duration=seconds(duration), paced=paced, engine=engine,
+                    method=with_newton(method, iterations or None, jacobian))  # fmt: skip
     if as_json:
         print(json.dumps(found, indent=2))
         return
@@ -246,8 +257,8 @@ def export_c(
 
     drawn = find_model(model)
     ready_folder(out)
-    files = write(drawn, out, step=seconds(step), method=method, duration=seconds(duration),
-                  iterations=iterations or None, jacobian=jacobian, parameters=parameter)  # fmt: skip
+    files = write(drawn, out, step=seconds(step), method=with_newton(method, iterations or None, jacobian),
+                  duration=seconds(duration), parameters=parameter)  # fmt: skip
     for path in files:
         print(path)
     sources = " ".join(path.name for path in files if path.suffix == ".c")

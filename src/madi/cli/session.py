@@ -130,6 +130,7 @@ def run(
     """
     from madi.cli.models import chosen_model, find_model, seconds
     from madi.errors import InputError, RunError
+    from madi.run.checkpoint import Checkpoint
 
     model = chosen_model(model)
     drawn = find_model(model, parameters(change))
@@ -145,7 +146,7 @@ def run(
     }  # fmt: skip
     options = {name: value for name, value in options.items() if value is not None}
     if checkpoint is not None or resume:
-        options |= {"checkpoint": kept, "checkpoint_every": seconds(checkpoint or "10s"), "resume": resume}
+        options["checkpoint"] = Checkpoint(kept, seconds(checkpoint or "10s"), resume)
         if resume and not as_json:
             print(_taken_up(kept))
     began = time.perf_counter()

@@ -107,7 +107,8 @@ class Stepper:
     def __init__(self, traced: Traced, memory: Any, forward: str):
         self.traced, self.memory = traced, memory
         self.needed: dict[str, ca.Function] = {}  # traces that the method turned out to call
-        self.matrix, self.plan = traced.matrix() if "plan" in memory.fields else (None, None)
+        made: tuple[Any, Any] = traced.matrix() if "plan" in memory.fields else (None, None)
+        self.matrix, self.plan = made
         self.made = {
             "forward": lambda: traced.entry(forward), "residual": lambda: traced.entry("residual"),
             "matrix": lambda: self.matrix, "solution": lambda: traced.solution(self.plan),

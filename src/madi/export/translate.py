@@ -67,7 +67,7 @@ class Translator:
     taken: set[str] = field(default_factory=set)  # names of functions
 
     def translate(self, kernel: Callable[..., Any], name: str) -> None:
-        """A kernel (m, numbers ...) as `static int name(double *M_reals, int64_t *M_counts, const double *M_p, double ...)`."""
+        """A kernel (m, numbers ...) as a C function of the memory's two arrays, the parameters, and the numbers."""
         self._function(
             kernel, name, [Known(self.memory, "m"), *[Text("", REAL)] * (len(inspect.signature(kernel).parameters) - 1)]
         )
@@ -147,7 +147,8 @@ class Body:
 
     def source(self, name: str) -> str:
         """The C function."""
-        head = f"static {self.returns} {name}(double *M_reals, int64_t *M_counts, const double *M_p{''.join(', ' + x for x in self.parameters)})"
+        parameters = ", ".join(["double *M_reals", "int64_t *M_counts", "const double *M_p", *self.parameters])
+        head = f"static {self.returns} {name}({parameters})"
         declared = [f"  {kind} {local};" for local, kind in self.locals.items()]
         unused = "  (void)M_reals; (void)M_counts; (void)M_p;"
         return "\n".join([head, "{", *declared, unused, *self.lines, "}\n"])
@@ -276,7 +277,8 @@ class Body:
         if isinstance(value, bool | int | np.integer):
             return Text(str(int(value)) if value >= 0 else f"({int(value)})", INT)
         if isinstance(value, float | np.floating):
-            return Text(literal(value) if value >= 0 or value != value else f"({literal(value)})", REAL)
+            number = literal(float(value))
+            return Text(f"({number})" if number.startswith("-") else number, REAL)
         if isinstance(value, np.ndarray):
             return self.whole.table(made.name or f"table{id(value) % 99991}", value)
         raise NotImplementedError(f"{made.name}: {type(value).__name__}")
@@ -299,13 +301,14 @@ class Body:
             return self.choice(e)
         if isinstance(e, ast.BoolOp):
             return self.both([self.expression(x) for x in e.values], isinstance(e.op, ast.And))
-        operands = (
-            [e.operand]
-            if isinstance(e, ast.UnaryOp)
-            else [e.left, *e.comparators]
-            if isinstance(e, ast.Compare)
-            else [e.left, e.right]
-        )  # type: ignore[attr-defined]
+        operands: list[ast.expr]
+        if isinstance(e, ast.UnaryOp):
+            operands = [e.operand]
+        elif isinstance(e, ast.Compare):
+            operands = [e.left, *e.comparators]
+        else:
+            assert isinstance(e, ast.BinOp)
+            operands = [e.left, e.right]
         made = [self.expression(x) for x in operands]
         if all(isinstance(x, Known) for x in made):
             return Known(_calculate(e, [x.value for x in made]))

@@ -15,6 +15,10 @@ from madi.integrate.rk4 import RK4
 from madi.integrate.structural import GeneralizedAlpha, Newmark
 from madi.integrate.sundials import CVODE, IDA
 
+__all__ = [
+    "AB3", "CVODE", "IDA", "METHODS", "RK4", "Adams", "DormandPrince", "ExplicitNewmark", "ExplicitNewmarkFull",
+    "GeneralizedAlpha", "Method", "Newmark", "Radau",
+]  # fmt: skip
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (

@@ -18,6 +18,7 @@ import numpy as np
 from madi.integrate.memory import Memory
 from madi.kernel import call, kernel, present, view1
 from madi.kernel.fields import Fields, Ints, Reals, function, integer, ints, part, reals, size
+from madi.topology.layout import Arrays
 from madi.topology.pattern import Factor
 
 PARTS = 6
@@ -44,10 +45,10 @@ class Plan(Fields):
     unknown: Ints = ints("nv+nr")  # of every column and row, -1: none
 
 
-class ImplicitMemory(Memory):
-    """Memory of a method that solves with the Jacobian of the residual."""
+class BlockMemory(Fields):
+    """What blocks are made in."""
 
-    plan: Plan = part(Plan)
+    model: Any = part(Arrays)
     residual: Any = function()
     blocks: Any = function()  # of its Jacobian; ABSENT: by differences
     entries: Reals = reals("ns")  # of the blocks
@@ -56,6 +57,12 @@ class ImplicitMemory(Memory):
     balance: Reals = reals("nv+2*nr")  # (R, Phi, Phi') there
     ahead: Reals = reals("nv+2*nr")
     behind: Reals = reals("nv+2*nr")
+
+
+class ImplicitMemory(Memory, BlockMemory):
+    """Memory of a method that solves with the Jacobian of the residual."""
+
+    plan: Plan = part(Plan)
     newtons: int = integer()  # iterations made
     jacobians: int = integer()  # matrices made
 

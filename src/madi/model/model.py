@@ -579,26 +579,18 @@ class Model:
 
 
 def fitting(own: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-    """What a model's own `run` says, less what another choice of step, tolerance or method now makes meaningless."""
+    """What a model's own `run` says, less what another choice of step or tolerance now makes meaningless."""
     from madi.integrate import METHODS
+    from madi.run.options import word_of
 
-    adaptive = ("rtol", "atol", "max_step", "first_step")
-    implicit = ("gamma", "beta", "spectral_radius", "alpha", "iterations", "jacobian")
-    method = METHODS.get(str(own.get("method")))
-    gone: set[str] = set()
+    tolerances = ("rtol", "atol", "max_step")
+    method, gone = METHODS.get(word_of(own.get("method"))), set[str]()
     if asked.get("step") is not None:
-        gone |= set(adaptive)
-        misfit = method is not None and method.adaptive and not method.fixed_too
-    else:
-        tolerant = any(asked.get(name) is not None for name in adaptive)
-        gone |= {"step", "order"} if tolerant else set()
-        misfit = tolerant and method is not None and not method.adaptive
-    other = asked.get("method") is not None and asked.get("method") != own.get("method")
-    if misfit or other:
-        loops = {"loops", "feedback", "closing", "weighting"} if asked.get("loops") is None else set()
-        gone |= {"method", "order", *implicit} | loops
-    if asked.get("loops") is not None and asked.get("loops") != own.get("loops"):
-        gone |= {"feedback", "closing", "weighting"}
+        gone |= {*tolerances, *(["method"] if method is not None and method.fixed is None else [])}
+    elif any(asked.get(name) is not None for name in tolerances):
+        gone |= {"step", *(["method"] if method is not None and method.adaptive is None else [])}
+    if asked.get("method") is not None and word_of(asked["method"]) != word_of(own.get("method")) and "loops" not in asked:
+        gone.add("loops")
     return {name: value for name, value in own.items() if name not in gone}
 
 

@@ -46,7 +46,7 @@ FILES: dict[str, tuple[Callable[[], Model], str, dict[str, Any]]] = {
     ),
     "6x6": (
         six_by_six.experiment, "A 6x6 vehicle over bumps that differ on its two sides, in real time (P4)",
-        {"duration": six_by_six.DURATION, "method": "newmark", "step": 0.01, "iterations": 2, "jacobian": "step"},
+        {"duration": six_by_six.DURATION, "method": {"newmark": {"iterations": 2, "jacobian": "step"}}, "step": 0.01},
     ),
 }  # fmt: skip
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from madi.loops.methods import QR, PseudoInverse
 from madi.model.model import Model
 from madi.papers.compare import (
     CARTESIAN,
@@ -60,8 +61,9 @@ SIGNALS = {
 PRINTED = {"coordinates": "-", "constraints": "-", "time": "22.76 / 74.46", "ratio": "3.27"}
 STEPS = (0.001, 0.005, 0.01)
 METHODS: dict[str, dict[str, Any]] = {
-    "pseudo-inverse": {"loops": "pseudo-inverse"}, "pseudo-inverse, P2's own form": {"loops": "pseudo-inverse", "weighting":
-    "none"}, "qr": {"loops": "qr"}, "qr, not weighted": {"loops": "qr", "weighting": "none"},
+    "pseudo-inverse": {"loops": "pseudo-inverse"},
+    "pseudo-inverse, P2's own form": {"loops": PseudoInverse(weighting="none")},
+    "qr": {"loops": "qr"}, "qr, not weighted": {"loops": QR(weighting="none")},
 }  # fmt: skip
 DRAWN = ("pseudo-inverse, P2's own form", "qr")
 TIGHT: dict[str, Any] = {"method": "dopri", "rtol": 1e-6}

@@ -27,6 +27,7 @@ from madi.errors import MadiError
 from madi.flexible import Shape, clamped_tip, pinned_pinned, tube
 from madi.kernel import sin, where
 from madi.linearization import linearize
+from madi.loops.methods import Baumgarte
 from madi.model.elements import Body
 from madi.model.model import Model
 from madi.papers import ralf_print
@@ -251,7 +252,7 @@ def report(out: Path) -> dict[str, Any]:
     drawn = model(actuators="driven")
     run = simulate(drawn, DURATION, loops="svd", rtol=1e-8, times=times)
     projected = simulate(drawn, DURATION, rtol=1e-8, times=times)
-    drifting = simulate(drawn, DURATION, loops="baumgarte", feedback=(0.0, 0.0), rtol=1e-8, times=times)
+    drifting = simulate(drawn, DURATION, loops=Baumgarte(0.0, 0.0), rtol=1e-8, times=times)
     rigid = simulate(model(rigid=True, actuators="driven"), DURATION, rtol=1e-8, times=times)
     falling = simulate(model(), 3.0, loops="svd", rtol=1e-8)
     tip = np.stack([run[f"payload.{a}"] - rigid[f"payload.{a}"] for a in "xy"], axis=1)

@@ -19,13 +19,15 @@ from typing import Any
 import numpy as np
 
 from madi.dynamics.loads import reaction, reaction_newton_euler
-from madi.kernel import as_model, as_work, sin
+from madi.integrate.memory import Loop
+from madi.kernel import sin
+from madi.kernel.fields import Fields, Reals, given_reals, integer, part, reals
 from madi.model.model import Model
 from madi.papers.compare import CARTESIAN, apart, claim, holds, plot
 from madi.results.run import Run
 from madi.run.simulate import simulate
 from madi.system import System
-from madi.topology.layout import work_views
+from madi.topology.layout import Arrays, Work
 
 INCH, POUND, G = 0.0254, 0.45359237, 9.80665
 POUND_INCH_S2 = POUND * G * INCH  # lb in s^2 -> kg m^2
@@ -172,8 +174,8 @@ def operation_counts(system: System) -> list[dict[str, int]]:
     for i in range(1, 8):
         row = {"joint": i}
         for way in ("selected", "newton-euler"):
-            inputs, values = symbols("w", layout.work_size())
-            work = work_views(layout.ints, values)
+            work = layout.scratch(dtype=object)
+            inputs, work.real_memory[:] = symbols("w", len(work.real_memory))
             out = np.zeros(6, dtype=object)
             if way == "selected":
                 reaction(layout.arrays, work, i, work.acceleration, out)
@@ -186,16 +188,30 @@ def operation_counts(system: System) -> list[dict[str, int]]:
     return rows
 
 
-def repeat_reaction(model, work, qdd, out, way, i, n):  # type: ignore[no-untyped-def]
-    """The reaction of joint i, n times, by either way; qdd is touched so that no turn can be skipped."""
-    model, work = as_model(model), as_work(work)
-    for _ in range(n):
-        qdd[0] = qdd[0] + 1e-12
-        if way == 0:
-            reaction(model, work, i, qdd, out)
+class ReactionMemory(Fields):
+    """A joint, accelerations, the way, how often."""
+
+    model: Any = part(Arrays)
+    work: Any = part(Work)
+    qdd: Reals = given_reals()
+    load: Reals = reals("6")
+    newton_euler: int = integer()
+    joint: int = integer()
+    times: int = integer()
+
+
+def repeat_reaction(m):  # type: ignore[no-untyped-def]
+    """The reaction of a joint, many times, by either way; qdd is touched so that no turn can be skipped."""
+    for _ in range(m.times):
+        m.qdd[0] = m.qdd[0] + 1e-12
+        if m.newton_euler == 0:
+            reaction(m.model, m.work, m.joint, m.qdd, m.load)
         else:
-            reaction_newton_euler(model, work, i, out)
+            reaction_newton_euler(m.model, m.work, m.joint, m.load)
     return 0
+
+
+REPEAT = Loop("repeat-reaction", repeat_reaction, ReactionMemory)
 
 
 # proposed and Newton-Euler, 1e-4 s; their ratio
@@ -214,15 +230,17 @@ def timings(system: System, repeats: int = 200_000) -> list[dict[str, Any]]:
     q, v = rng.normal(size=7), rng.normal(size=7)
     a = system.forward_dynamics(q, v)
     system.reactions(q, v, a=a)  # leaves composites and accelerations in the engine's scratch
-    loop = engine.loop(repeat_reaction, "IIFFiii")
-    out = np.zeros(6)
+    loop = engine.loop(REPEAT)
+    memory = ReactionMemory({}, model=system.layout.arrays, work=engine.work, qdd=a.copy())
+    memory.times = repeats
     rows = []
     for i in range(1, 8):
         took: list[list[float]] = [[], []]
         for _ in range(7):
             for way in (0, 1):
+                memory.joint, memory.newton_euler = i, way
                 start = time.process_time()
-                loop(engine.model_argument, engine.work_argument, a.copy(), out, way, i, repeats)
+                loop(memory)
                 took[way].append((time.process_time() - start) / repeats)
         pairs = np.array(took)
         printed = PRINTED_3[i - 1]

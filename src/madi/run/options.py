@@ -65,7 +65,7 @@ def by_word(given: Any, what: str, base: type, registry: Mapping[str, Any]) -> A
         return given
     if isinstance(given, type) and issubclass(given, base):
         return given()
-    word, options = given, {}
+    word, options = given, dict[str, Any]()
     if isinstance(given, Mapping) and len(given) == 1:
         (word, options), *_ = given.items()
     if not isinstance(word, str) or word not in registry:
@@ -78,6 +78,13 @@ def by_word(given: Any, what: str, base: type, registry: Mapping[str, Any]) -> A
             have = f"; it has {', '.join(fields)}" if fields else ""
             raise InputError(f"{what}: {word!r} has no option {name!r}{have}")
     return registry[word](**options)
+
+
+def word_of(given: Any) -> str:
+    """The word of a method or loop method, however it is given."""
+    if isinstance(given, Mapping) and given:
+        return str(next(iter(given)))
+    return str(getattr(given, "name", given))
 
 
 def chosen_method(given: Any, step: float | None) -> Method:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import math
 from abc import ABC, abstractmethod
@@ -315,6 +316,58 @@ class Loads(Type):
     def json(self) -> dict[str, Any]:
         """Either."""
         return {"anyOf": [List(Text()).json(), {"type": "object", "additionalProperties": {"enum": list(AXES_OF_LOADS)}}]}
+
+
+class Choice(Type):
+    """A word of a registry, or {word: options}: methods and loop methods, whose options are fields of their classes."""
+
+    def __init__(self, registry: Mapping[str, Any]):
+        self.registry = registry
+        self.words = f"one of {', '.join(registry)}; or WORD: options"
+
+    def options(self, word: str) -> dict[str, Type]:
+        """Types of a word's options, by how they are annotated."""
+        kinds: dict[str, Type] = {"int": Number(whole=True), "float": Number(), "str": Text(), "tuple": Vector("1", 2)}
+        listed = dataclasses.fields(self.registry[word])
+        return {one.name: next(kind for name, kind in kinds.items() if str(one.type).startswith(name)) for one in listed}
+
+    def read(self, node: Node, context: Context) -> Any:
+        """The word, or {word: options}."""
+        if node.kind != "mapping":
+            return Text(tuple(self.registry)).read(node, context)
+        entries = node.entries(self.words)
+        if len(entries) != 1:
+            raise node.error(f"one word and its options are expected, not {len(entries)}")
+        (word, part), *_ = entries.items()
+        if word not in self.registry:
+            raise part.error(f"{word!r}: choose one of {', '.join(self.registry)}")
+        found = fields(part, self.options(word), context)
+        try:
+            self.registry[word](**found)
+        except InputError as error:
+            raise part.error(str(error)) from None
+        return {word: found}
+
+    def write(self, value: Any) -> Any:
+        """The word where there is nothing else to say."""
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Mapping):
+            (word, options), *_ = value.items()
+            value = self.registry[word](**options)
+        given = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        given = {one.name: given[one.name] for one in dataclasses.fields(value) if given[one.name] != one.default}
+        return {value.name: plain(given)} if given else value.name
+
+    def json(self) -> dict[str, Any]:
+        """Either."""
+        each = {
+            word: {"type": "object", "properties": {name: kind.json() for name, kind in self.options(word).items()},
+                   "additionalProperties": False}
+            for word in self.registry
+        }  # fmt: skip
+        alone = {"type": "object", "properties": each, "additionalProperties": False, "maxProperties": 1}
+        return {"anyOf": [{"enum": list(self.registry)}, alone]}
 
 
 class Named(Type):

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from madi.integrate import METHODS
 from madi.joints import KINDS as JOINT_KINDS
+from madi.loops.methods import LOOP_METHODS
 from madi.model.model import Model
 from madi.schema.fields import (
     Array,
+    Choice,
     Flag,
     Function,
     Inertia,
@@ -297,25 +300,27 @@ CONSTRAINTS: dict[str, Entries] = {
 }  # fmt: skip
 GROUPS: dict[str, dict[str, Entries]] = {"bodies": BODIES, "joints": JOINTS, "constraints": CONSTRAINTS, "forces": FORCES}
 DRIVE = Function("any")
-METHOD_WORDS = "dopri, abm, rk4, ab3, newmark, generalized-alpha, radau, ida, cvode, newmark-explicit(-full)"
 RUN: Entries = {
     "duration": (Number("s"), "simulated time"), "step": (Number("s"), "of fixed-step methods"),
     "every": (Number("s"), "time between outputs"),
-    "method": (Text(), METHOD_WORDS),
-    "loops": (Text(), "projection, pseudo-inverse, svd, qr, partition, augmented, baumgarte"),
+    "method": (Choice(METHODS), "the integrator"),
+    "loops": (Choice(LOOP_METHODS), "how loops are kept closed"),
     "engine": (Text(("auto", "plain", "jit", "compiled")), "what evaluates the equations"),
     "formulation": (Text(), "recursive, articulated, velocity-transform, cartesian"),
     "frame": (Text(("base", "ground")), "what a moving base's equations refer to"),
     "rtol": (Number(), "relative tolerance"), "atol": (Number(), "absolute tolerance"),
-    "max_step": (Number("s"), "longest step"), "first_step": (Number("s"), ""), "order": (Number(whole=True), "of abm"),
-    "gamma": (Number(), "of newmark"), "beta": (Number(), "of newmark"),
-    "spectral_radius": (Number(), "of generalized-alpha"), "alpha": (Number(), "HHT's"),
-    "iterations": (Number(whole=True), "of Newton in a step"), "jacobian": (Text(), "iteration, step, slow, once"),
-    "feedback": (Vector("1/s", 2), "Baumgarte's alpha and beta"),
-    "closing": (Number("m"), "largest residual of a constraint that a step may leave; default: rounding"),
-    "weighting": (Text(("mass", "none")), "of null-space methods; none: P2's own form"),
+    "max_step": (Number("s"), "longest step"),
     "reactions": (Loads(), "joints and constraints whose loads are recorded, and the axes of their signals"),
     "history": (Flag(), "keep the length and violation of every step"),
+}  # fmt: skip
+# entries of `run` that have become options of what they belong to
+MOVED = {
+    **dict.fromkeys(("gamma", "beta"), "method: {newmark: {NAME: ...}}"),
+    **dict.fromkeys(("spectral_radius", "alpha"), "method: {generalized-alpha: {NAME: ...}}"),
+    **dict.fromkeys(("iterations", "jacobian"), "method: {newmark: {NAME: ...}}"),
+    "order": "method: {abm: {NAME: ...}}", "first_step": "method: {dopri: {NAME: ...}}",
+    "feedback": "loops: {baumgarte: {alpha: ..., beta: ...}}", "closing": "loops: {projection: {NAME: ...}}",
+    "weighting": "loops: {pseudo-inverse: {NAME: ...}}",
 }  # fmt: skip
 TOP: dict[str, str] = {
     "madi": f"the format's version, {VERSION}",

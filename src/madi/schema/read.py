@@ -16,7 +16,7 @@ from madi.schema.document import Node, parse_document, read_document
 from madi.schema.expression import WILD, Functions, Scope, fits
 from madi.schema.fields import Context, Function, Number, Table, Text, Vector, fields, inside
 from madi.schema.grammar import RESERVED
-from madi.schema.kinds import DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, kind
+from madi.schema.kinds import DRIVE, GROUPS, MOVED, RUN, TOP, VERSION, VISUAL, kind
 from madi.schema.parts import RoadType
 from madi.signals.table import table
 
@@ -67,6 +67,7 @@ class _Reader:
         if "gravity" in entries:
             model.gravity = Vector("m/s2").read(entries["gravity"], context)
         if "run" in entries:
+            refuse_moved(entries["run"])
             model.run = fields(entries["run"], {name: entry[0] for name, entry in RUN.items()}, context)
         self._tell()
         self._check_references(model)
@@ -337,3 +338,10 @@ def _visual(node: Node, context: Context) -> Visual:
     except InputError as error:
         raise node.error(str(error)) from None
     return visual
+
+
+def refuse_moved(node: Node) -> None:
+    """Entries of `run` as they were spelled once."""
+    for name, part in node.entries(", ".join(RUN)).items():
+        if name in MOVED:
+            raise part.error(f"{name!r} is now an option of what it belongs to: {MOVED[name].replace('NAME', name)}")

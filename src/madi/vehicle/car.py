@@ -37,7 +37,7 @@ class Start:
 
     def given(self) -> dict[str, Any]:
         """As `simulate` takes it."""
-        return {"q0": self.q0, "v0": self.v0}
+        return {"start": (self.q0, self.v0)}
 
 
 @dataclass

@@ -306,7 +306,7 @@ def _pitch_of_angles(coordinates: np.ndarray) -> np.ndarray:
 def reference_pitch(system: System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """madi's, with the tightest tolerances."""
     times = np.linspace(0.0, DURATION, OUTPUTS)
-    run = simulate(system, DURATION, method="dopri", rtol=1e-12, atol=1e-13, q0=q, v0=v, times=times)
+    run = simulate(system, DURATION, method="dopri", rtol=1e-12, atol=1e-13, start=(q, v), times=times)
     return pitch(run.data["q"].values[:, 3:7])
 
 
@@ -392,7 +392,7 @@ def over_the_bump(printed: bool = True, step: float = 1e-3, duration: float = p4
     system = model.build()
     q, v = p4.start(system)
     theirs = exudyn_vehicle(model, system, q, v, duration, step)
-    run = simulate(system, duration, method="dopri", rtol=1e-8, q0=q, v0=v, times=theirs["time"])
+    run = simulate(system, duration, method="dopri", rtol=1e-8, start=(q, v), times=theirs["time"])
     a, turned = run.data["a"].values, run.data["q"].values
     ours = {"vertical_acceleration": a[:, 1], "pitch_acceleration": a[:, 5], "pitch": pitch(turned[:, 3:7]),
             "height": turned[:, 1]}  # fmt: skip
