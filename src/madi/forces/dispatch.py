@@ -23,7 +23,7 @@ def measure_lines(model, work):
     """work.measure: length and rate of the elements whose law sees them."""
     for k in range(model.na):
         e = model.measured[k]
-        length, rate, _, _, _ = line(model, work, model.force_a[e], model.force_b[e], model.force_at[e])
+        length, rate, _ = line(model, work, model.force_a[e], model.force_b[e], model.force_at[e])
         work.measure[2 * k], work.measure[2 * k + 1] = length, rate
 
 

@@ -9,8 +9,7 @@ docs/references.md: [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
-from madi.forces.kind import ForceKind
-from madi.forces.line import account
+from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel, where
 
 KIND = ForceKind("stop", code=18, parameters=("lower", "upper", "stiffness", "damping"), value="torque", unit="N m")

@@ -48,9 +48,9 @@ def apply(model, work, e):
     """Contact and slip forces on the wheel; rates of the lags."""
     p, s = model.parameter, model.force_at[e]
     low, column = p[s + LOW_SPEED], model.force_state[e]
-    normal, _, across = touch(model, work, e)
-    pace, speed, slip, gamma = posture(model, work, e, normal)
-    aside = -across * speed
+    normal, slip = touch(model, work, e)
+    pace, speed, slide, gamma = posture(model, work, e, normal)
+    aside = -slip[1] * speed
     c = coefficients_at(p, s)
     along_length, across_length = relaxation_lengths(p, c, normal, gamma)
     # at standstill no more is stored than what friction holds
@@ -60,10 +60,10 @@ def apply(model, work, e):
     most_along = most_along + (MOST_ALONG - most_along) * going
     most_across = most_across + (MOST_ACROSS - most_across) * going
     u, w = work.v[column], work.v[column + 1]
-    du = lag(u, -slip - fabs(pace) * u / along_length, most_along * along_length, normal > 0.0)
+    du = lag(u, -slide - fabs(pace) * u / along_length, most_along * along_length, normal > 0.0)
     dw = lag(w, aside - fabs(pace) * w / across_length, most_across * across_length, normal > 0.0)
     damping = DAMPING * still
-    kappa, tangent = (u - damping * slip) / along_length, (w + damping * aside) / across_length
-    press(model, work, e, normal, kappa, tangent, pace, speed, gamma)
+    kappa, tangent = (u - damping * slide) / along_length, (w + damping * aside) / across_length
+    press(model, work, e, normal, (kappa, tangent), pace, speed, gamma)
     work.tau[column] = work.tau[column] + du
     work.tau[column + 1] = work.tau[column + 1] + dw

@@ -59,7 +59,7 @@ def _contact(model: Any, work: Any, e: int) -> list[float]:
     work.Q[i, :] = 0.0
     BY_CODE[int(model.force_kind[e])].apply(model, work, e)
     force, moment = work.Q[i, :3].copy(), work.Q[i, 3:].copy()
-    _, along, across = touch(model, work, e)
+    _, (along, across) = touch(model, work, e)
     contact = work.contact
     way, side, up, axis = (contact[at : at + 3].copy() for at in (WAY, SIDE, NORMAL, AXIS))
     p, s = model.parameter, int(model.force_at[e])
