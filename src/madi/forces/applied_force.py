@@ -6,7 +6,17 @@ from madi.forces.kind import ForceKind, account, add_force_at, point_state
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import at, dot
 
-KIND = ForceKind("force", code=2, parameters=("x", "y", "z"), signals=3, value="force", ends=1)
+KIND = ForceKind(
+    "force",
+    code=2,
+    parameters=("x", "y", "z"),
+    signals=3,
+    value="force",
+    ends=1,
+    points=1,
+    given=True,
+    built_in=True,
+)
 
 
 @kernel

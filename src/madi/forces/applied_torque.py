@@ -7,7 +7,7 @@ from madi.forces.kind import ForceKind, account, add_torque
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import at, dot, second, six
 
-KIND = ForceKind("torque", code=3, signals=3, value="torque", unit="N m", ends=1)
+KIND = ForceKind("torque", code=3, signals=3, value="torque", unit="N m", ends=1, turns=True, built_in=True)
 
 
 @kernel

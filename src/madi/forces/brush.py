@@ -14,13 +14,12 @@ docs/references.md: [Pacejka 2006].
 
 from __future__ import annotations
 
-from madi.forces.contact import FRICTION, PARAMETERS, PATCH, POSITIVE, heading, linear, pack, push, sliding, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import FRICTION, PATCH, heading, linear, pack, push, sliding, tire_kind, touch
 from madi.kernel import kernel, sqrt, where
 from madi.spatial.vector import dot, scaled
 
 __all__ = ["KIND", "apply", "pack"]
-KIND = ForceKind("tire_brush", code=14, parameters=PARAMETERS, value="force of the road's normal", ends=1, positive=POSITIVE)
+KIND = tire_kind("tire_brush", 14, drawn_as="tire", choice="brush")
 
 
 @kernel

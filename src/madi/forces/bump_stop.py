@@ -16,6 +16,8 @@ KIND = ForceKind(
     parameters=("ax", "ay", "az", "bx", "by", "bz", "clearance", "stiffness", "exponent", "damping"),
     value="push",
     ends=2,
+    points=2,
+    line=True,
     positive=("clearance", "stiffness", "exponent"),
 )
 

@@ -25,6 +25,9 @@ KIND = ForceKind(
     parameters=("point on a", "point on b", "axes of a ...", "axes of b ...", "stiffness (6)", "damping (6)"),
     value="force",
     ends=2,
+    points=1,
+    turns=True,
+    mount=True,
 )
 
 

@@ -22,6 +22,8 @@ KIND = ForceKind(
     parameters=("ax", "ay", "az", "bx", "by", "bz", "free_length", "spring ...", "damper ..."),
     value="tension",
     ends=2,
+    points=2,
+    line=True,
 )
 PIECE = 6
 BETWEEN = ("linear", "cubic")

@@ -34,7 +34,7 @@ import numpy as np
 
 from madi.forces.envelope import distance, pressed
 from madi.forces.frames import direction, of_axes, spin
-from madi.forces.kind import account, add_force_at, add_torque, point_state
+from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
 from madi.kernel import inline, kernel, sqrt, where
 from madi.road import along_road, way
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, put_at, scaled
@@ -50,11 +50,28 @@ POSITIVE = ("radius", "stiffness", "low_speed")
 RADIUS, STIFFNESS, DAMPING, PLACES, ALONG, ACROSS, FRICTION, LOW_SPEED, ROLLING, SLIDING, PATCH, ROAD = range(6, 18)
 SOFT = 0.02  # of the radius: the deflection over which the damper sets in
 LEAN = 0.5  # cos g below which a wheel counts as lying more and more on its side
-FLAT = 1e-12  # cos^2 g of a wheel that lies on its side
 # work.contact: force f, its elastic part, rate and deflection; force and torque on the wheel per f; n, l, s, e, the arm to
 # the contact point, its velocity over the road, the centre's velocity, the wheel's angular velocity, how upright it is
 LOAD, ELASTIC, RATE, DEPTH, PUSH, TILT, NORMAL, WAY, SIDE, AXIS, ARM, SLIDE, SPEED, SPIN, UPRIGHT = (
     0, 1, 2, 3, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34)  # fmt: skip
+
+
+def tire_kind(
+    name: str, code: int, more: tuple[str, ...] = (), positive: tuple[str, ...] = POSITIVE, **flags: Any
+) -> ForceKind:
+    """The kind of a tire law; `more`: parameters behind those of all tires."""
+    return ForceKind(
+        name,
+        code,
+        parameters=(*PARAMETERS, *more),
+        value="force of the road's normal",
+        ends=1,
+        points=1,
+        positive=positive,
+        wheel=True,
+        tire=True,
+        **flags,
+    )
 
 
 @kernel
@@ -63,37 +80,45 @@ def touch(model, work, e):
     i, s = model.force_a[e], model.force_at[e]
     p, k = model.parameter, work.contact
     centre, u = point_state(model, work, i, s, False, 0)
-    w, axis = spin(model, work, i, False), direction(model, work, i, at(p, s + 3), False)
-    put_at(k, AXIS, axis)
-    put_at(k, SPEED, u)
-    put_at(k, SPIN, w)
-    n, lying, arm, depth, force, torque = meet(p, s, centre, axis)
+    ground = distance(p, s + ROAD, way(p, s + ROAD, centre), p[s + RADIUS], int(p[s + PLACES]))
+    axis, w = direction(model, work, i, at(p, s + 3), False), spin(model, work, i, False)
+    n, l, cosine, arm, depth, force, torque = meet(p, s, ground, axis)
     rate = -dot(force, u) - dot(torque, w)
     load, elastic = pressed(p[s + STIFFNESS], p[s + DAMPING], SOFT * p[s + RADIUS], depth, rate)
+    side, slide, slip = slipping(p[s + LOW_SPEED], n, l, plus(u, cross(w, arm)), u)
+    upright = where(cosine < LEAN, cosine / LEAN, 1.0)
     k[LOAD], k[ELASTIC], k[RATE], k[DEPTH] = load, elastic, rate, depth
+    k[UPRIGHT] = upright * upright * (3.0 - 2.0 * upright)
     put_at(k, PUSH, force)
     put_at(k, TILT, torque)
     put_at(k, NORMAL, n)
+    put_at(k, WAY, l)
+    put_at(k, SIDE, side)
+    put_at(k, AXIS, axis)
     put_at(k, ARM, arm)
+    put_at(k, SLIDE, slide)
+    put_at(k, SPEED, u)
+    put_at(k, SPIN, w)
     normal = load * dot(force, n)
-    normal = where(normal > 0.0, normal, 0.0)  # over an edge sharper than one place can see
-    return normal, slip_of(p, s, k, n, lying, plus(u, cross(w, arm)), u)
+    return where(normal > 0.0, normal, 0.0), slip  # less than none: over an edge sharper than one place can see
 
 
 @inline
-def meet(p, s, centre, axis):
-    """Where wheel and road meet: the road's normal n, e x n = cos(g) l, the arm from the centre to the contact point, the
-    deflection d, and its gradient: force and torque on the wheel per f."""
+def meet(p, s, ground, axis):
+    """Where the wheel meets a ground at that `distance`: (n, l, cos g, arm from the centre to the contact point, deflection,
+    and the gradient of that: force and torque on the wheel per f)."""
     road, radius = s + ROAD, p[s + RADIUS]
-    far, by, rise, rise_by = distance(p, road, way(p, road, centre), radius, int(p[s + PLACES]))
+    far, by, rise, rise_by = ground
     level = 1.0 / sqrt(1.0 + rise * rise)
     n, tangent = along_road(p, road, (-rise * level, level)), along_road(p, road, (level, rise * level))
-    lying, lean = cross(axis, n), dot(axis, n)
-    square, cosine = cosines(lying)
-    leaning = cosine < LEAN
-    # 1 / cos(g), of a cosine with its slope at LEAN and none at zero; then the slope, over cos(g)
+    rolling, lean = cross(axis, n), dot(axis, n)  # cos(g) l, sin(g)
+    square = dot(rolling, rolling)
+    flat = square < 1e-12  # the wheel lies on its side: it rolls nowhere
+    cosine = sqrt(where(flat, 1e-12, square))
+    leaning, steep = cosine < LEAN, 1.0 / cosine
+    # 1 / cos(g), of a cosine with its slope at LEAN and none at zero; then that slope, over cos(g)
     inverse = 1.0 / where(leaning, 0.5 * LEAN + 0.5 / LEAN * square, cosine)
-    slope = where(leaning, 1.0 / LEAN, 1.0 / cosine)
+    slope = where(leaning, 1.0 / LEAN, steep)
     loaded = far * inverse
     offset = loaded * lean * slope  # of the contact point, along cos(g) s
     tilt = offset * inverse
@@ -103,31 +128,16 @@ def meet(p, s, centre, axis):
     depth = radius - loaded
     far, offset = where(far < radius, far, radius), where(depth > 0.0, offset, 0.0)
     arm = minus(scaled(offset, minus(axis, scaled(lean, n))), scaled(far, n))  # e - sin(g) n = cos(g) s
-    return n, lying, arm, depth, force, scaled(tilt, lying)
+    return n, scaled(where(flat, 0.0, steep), rolling), cosine, arm, depth, force, scaled(tilt, rolling)
 
 
 @inline
-def cosines(lying):
-    """cos^2 g and cos g, of e x n; a wheel that lies on its side has a little."""
-    square = dot(lying, lying)
-    return square, sqrt(where(square < FLAT, FLAT, square))
-
-
-@inline
-def slip_of(p, s, k, n, lying, velocity, u):
-    """Slip along and across of a wheel whose contact point has a velocity, its centre u. Left in k: l, s, the velocity over
-    the road, how upright the wheel is."""
-    square, cosine = cosines(lying)
-    l = scaled(where(square < FLAT, 0.0, 1.0 / cosine), lying)  # the wheel lies on its side: it rolls nowhere
+def slipping(low, n, l, velocity, u):
+    """(s, velocity over the road, slip along and across) of the velocities of the contact point and of the centre."""
     side, slide = cross(n, l), minus(velocity, scaled(dot(velocity, n), n))
-    upright = where(cosine < LEAN, cosine / LEAN, 1.0)
-    put_at(k, WAY, l)
-    put_at(k, SIDE, side)
-    put_at(k, SLIDE, slide)
-    k[UPRIGHT] = upright * upright * (3.0 - 2.0 * upright)
     pace = dot(u, l)
-    slow = 1.0 / sqrt(pace * pace + p[s + LOW_SPEED] * p[s + LOW_SPEED])
-    return -slow * dot(slide, l), -slow * dot(slide, side)
+    slow = 1.0 / sqrt(pace * pace + low * low)
+    return side, slide, (-slow * dot(slide, l), -slow * dot(slide, side))
 
 
 @kernel
@@ -150,8 +160,7 @@ def push(model, work, e, normal, f, m):
     power = dot(force, at(k, SPEED)) + dot(torque, at(k, SPIN))
     potential = where(k[DEPTH] > 0.0, 0.5 * elastic * k[DEPTH], 0.0)
     account(work, e, normal, potential, power, -power - elastic * k[RATE])
-    add_force_at(model, work, i, s, force, False)
-    add_torque(model, work, i, torque, False)
+    add_force_and_torque(model, work, i, s, force, torque)
 
 
 @inline

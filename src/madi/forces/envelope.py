@@ -34,7 +34,7 @@ docs/references.md: [Pacejka 2012], [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
-from madi.kernel import exp, fabs, inline, kernel, log, needed, sqrt, where
+from madi.kernel import exp, fabs, kernel, log, needed, sqrt, where
 from madi.road import has_edges, rough, smoothed
 from madi.spatial.vector import minus, plus_scaled, scaled
 
@@ -100,7 +100,7 @@ def distance(p, s, place, radius, places):
     )
 
 
-@inline
+@kernel
 def level_minimum(a, b, radius, step, places):
     """(sum of exp(-b (D_k - a)), F', F'') of the soft minimum F over level ground at the distance a."""
     total, rate, curve, square = 0.0, 0.0, 0.0, 0.0

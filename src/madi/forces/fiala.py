@@ -17,13 +17,12 @@ docs/references.md: [Fiala 1954], [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import FRICTION, PARAMETERS, PATCH, POSITIVE, SLIDING, heading, linear, pack, push, sliding, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import FRICTION, PATCH, SLIDING, heading, linear, pack, push, sliding, tire_kind, touch
 from madi.kernel import kernel, sqrt, where
 from madi.spatial.vector import dot
 
 __all__ = ["KIND", "apply", "pack"]
-KIND = ForceKind("tire_fiala", code=13, parameters=PARAMETERS, value="force of the road's normal", ends=1, positive=POSITIVE)
+KIND = tire_kind("tire_fiala", 13, drawn_as="tire", choice="fiala")
 
 
 @kernel

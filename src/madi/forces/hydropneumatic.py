@@ -24,6 +24,8 @@ KIND = ForceKind(
                 "free_length", "ambient"),
     value="push",
     ends=2,
+    points=2,
+    line=True,
     positive=("pressure", "area", "volume"),
 )  # fmt: skip
 LEAST = 0.05  # of the volume

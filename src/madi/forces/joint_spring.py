@@ -8,7 +8,15 @@ from __future__ import annotations
 from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel
 
-KIND = ForceKind("joint_spring", code=1, parameters=("stiffness", "damping", "rest"), value="torque", unit="N m")
+KIND = ForceKind(
+    "joint_spring",
+    code=1,
+    parameters=("stiffness", "damping", "rest"),
+    value="torque",
+    unit="N m",
+    built_in=True,
+    units=(("stiffness", "N m", "N/m"), ("damping", "N m s", "N s/m"), ("rest", "rad", "m")),
+)
 
 
 @kernel

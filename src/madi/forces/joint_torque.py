@@ -5,7 +5,9 @@ from __future__ import annotations
 from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel
 
-KIND = ForceKind("joint_torque", code=4, signals=1, value="torque", unit="N m")
+KIND = ForceKind(
+    "joint_torque", code=4, signals=1, value="torque", unit="N m", built_in=True, units=(("value", "N m", "N"),)
+)
 
 
 @kernel

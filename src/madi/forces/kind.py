@@ -11,7 +11,8 @@ from madi.spatial.vector import at, cross, join, plus, put, six
 
 @dataclass(frozen=True)
 class ForceKind:
-    """Name, integer code, names of the reals it reads, and how many signals (functions of time and state) it reads."""
+    """Name, integer code, names of the reals it reads, and how many signals (functions of time and state) it reads; then
+    what the rest of the package asks of a force: no list of kinds is kept elsewhere."""
 
     name: str
     code: int
@@ -21,8 +22,19 @@ class ForceKind:
     value: str = ""  # what work.force[e, 0] is
     unit: str = "N"
     ends: int = 0  # bodies it acts on (0: a joint's coordinate, or no part of the mechanism)
+    points: int = 0  # points it is drawn at, `at`
     positive: tuple[str, ...] = ()  # parameters that must be > 0
     states: tuple[tuple[str, str], ...] = ()  # first-order states of its own: name ("": the element's) and unit of each
+    built_in: bool = False  # nearly every model has one: compiled into the forward kernels (dispatch.py)
+    line: bool = False  # its value is a pull or push along the line between its two points
+    given: bool = False  # the user gives its vector, in ground axes, at a point (none: the centre of mass)
+    turns: bool = False  # its own torque holds or turns bodies
+    mount: bool = False  # it holds bodies in all six directions, as a joint would
+    wheel: bool = False  # it is a wheel on a road, its value the road's push
+    tire: bool = False  # it is one with slip, by forces/contact.py
+    drawn_as: str = ""  # what model and files call it, if several kinds share a word ...
+    choice: str = ""  # ... and its choice among them
+    units: tuple[tuple[str, str, str], ...] = ()  # of numbers on a joint's coordinate: name, unit on a hinge, on a slide
 
     @property
     def on_joint(self) -> bool:
@@ -74,6 +86,16 @@ def add_force_at(model, work, i, s, f, common):
         if not common:
             f = from_ground(work, model.frame[i], f)
         add_force(work, i, point(work, i, at(model.parameter, s)), f)
+
+
+@inline
+def add_force_and_torque(model, work, i, s, f, n):
+    """Add a force at the point parameter[s:s+3] of body i and a torque, both in ground axes."""
+    if i > 0:
+        frame = model.frame[i]
+        force, torque = from_ground(work, frame, f), from_ground(work, frame, n)
+        moment = cross(point(work, i, at(model.parameter, s)), force)
+        add_wrench(work, i, join(force, plus(moment, torque)))
 
 
 @kernel

@@ -17,6 +17,9 @@ KIND = ForceKind(
     parameters=("ax", "ay", "az", "bx", "by", "bz", "stiffness", "damping", "free_length"),
     value="tension",
     ends=2,
+    points=2,
+    line=True,
+    built_in=True,
 )
 
 

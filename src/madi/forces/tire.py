@@ -12,13 +12,12 @@ docs/references.md: [P4], [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import FRICTION, PARAMETERS, POSITIVE, heading, linear, pack, push, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import FRICTION, heading, linear, pack, push, tire_kind, touch
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import dot, scaled
 
 __all__ = ["KIND", "apply", "pack"]
-KIND = ForceKind("tire", code=12, parameters=PARAMETERS, value="force of the road's normal", ends=1, positive=POSITIVE)
+KIND = tire_kind("tire", 12, drawn_as="tire", choice="smooth")
 
 
 @kernel

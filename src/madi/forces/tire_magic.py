@@ -16,17 +16,14 @@ from __future__ import annotations
 from typing import Any
 
 from madi.forces import contact
-from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, PARAMETERS, ROAD, SPEED, SPIN, WAY, push, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, ROAD, SPEED, SPIN, WAY, push, tire_kind, touch
 from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
 from madi.kernel import asin, atan, fabs, kernel, sqrt, where
 from madi.road import HEAD, WIDTH
 from madi.spatial.vector import at, dot
 
-KIND = ForceKind(
-    "tire_magic", code=15, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=1,
-    positive=("low_speed",),
-)  # fmt: skip
+MAGIC: dict[str, Any] = {"more": ("coefficients ...",), "positive": ("low_speed",), "drawn_as": "magic_tire"}
+KIND = tire_kind("tire_magic", 15, **MAGIC)
 FIRST, LAST = 4.5, 12.0  # slips, by those that would use up friction, between which the force turns
 UPRIGHT = 0.999  # |sin(gamma)| at most: beyond, the wheel lies on its side
 

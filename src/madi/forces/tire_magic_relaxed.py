@@ -15,17 +15,13 @@ docs/references.md: [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import LOW_SPEED, PARAMETERS, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import LOW_SPEED, tire_kind, touch
 from madi.forces.magic_formula import gripping_slips, relaxation_lengths
-from madi.forces.tire_magic import coefficients_at, pack, posture, press
+from madi.forces.tire_magic import MAGIC, coefficients_at, pack, posture, press
 from madi.kernel import fabs, kernel, where
 
 __all__ = ["KIND", "apply", "pack"]
-KIND = ForceKind(
-    "tire_magic_relaxed", code=16, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=1,
-    positive=("low_speed",), states=(("lag_along", "m"), ("lag_across", "m")),
-)  # fmt: skip
+KIND = tire_kind("tire_magic_relaxed", 16, **MAGIC, states=(("lag_along", "m"), ("lag_across", "m")))
 MOST_ALONG, MOST_ACROSS = 2.0, 10.0  # slips beyond which the patch no longer lags, at speed
 WALK = 3.0  # m/s: well below it they count as standing
 FADE = 0.02  # s: how fast it comes back in the air, and from beyond that

@@ -7,8 +7,9 @@ the axes x, y of both, that coincide in the drawing,
 
 (the turn about z that is left when the rotation is split into a swing and a twist; it does not matter which body is a). The
 torque is along its gradient,  g = (A dB - B dA) / (A^2 + B^2)  with  dA = x_b x x_a + y_b x y_a,  dB = x_b x y_a - y_b x
-x_a, so  g = x_b x u - y_b x v  with  u = (A y_a - B x_a) / (A^2 + B^2),  v = (A x_a + B y_a) / (A^2 + B^2),  which is the axis itself as long as both stay together:  torque on b  (-k (angle - rest) - c g . w) g,  w the relative
-angular velocity. Potential k (angle - rest)^2 / 2, dissipated power c (g . w)^2.
+x_a:  g = x_b x u - y_b x v  with  u = (A y_a - B x_a) / (A^2 + B^2)  and  v = (A x_a + B y_a) / (A^2 + B^2),  which is the
+axis itself as long as both stay together. Torque on b  (-k (angle - rest) - c g . w) g,  w the relative angular velocity.
+Potential k (angle - rest)^2 / 2, dissipated power c (g . w)^2.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ KIND = ForceKind(
     value="torque",
     unit="N m",
     ends=2,
+    turns=True,
 )
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from madi.forces.contact import SOFT
 from madi.forces.envelope import FOOT, pressed, tangent_distance
 from madi.forces.frames import direction, spin
-from madi.forces.kind import ForceKind, account, add_force_at, add_torque, point_state
+from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
 from madi.kernel import asin, atan2, inline, kernel, sqrt, where
 from madi.road import along_road, in_plane, way
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
@@ -43,6 +43,7 @@ KIND = ForceKind(
                 "forward in b ...", "road ..."),
     value="tension",
     ends=2,
+    points=2,
     positive=("tension",),
 )  # fmt: skip
 SIDE, DRAWN, FORWARD, ROAD = 14, 15, 17, 23
@@ -60,6 +61,7 @@ def apply(model, work, e):
     span, t, m, lean = belt(p, s, in_plane(c))
     ra, rb, side = p[s + 6], p[s + 7], p[s + SIDE]
     turn = -side * dot(m, in_plane(c_rate)) / span
+    on_a, on_b, stored, driven, lost = support(p, s, start, c, pace, in_plane(c_rate), turn, span, t, m)
     angle_a, gradient_a, spin_a = turning(model, work, a, s + FORWARD, road)
     angle_b, gradient_b, spin_b = turning(model, work, b, s + FORWARD + 3, road)
     wider, aside = rb - ra, c[1]
@@ -70,13 +72,11 @@ def apply(model, work, e):
     rate = share * dot(t, in_plane(c_rate)) + aside / length * c_rate[1] + (share - 1.0) * side * wider * turn
     power = -tension * (rate - side * (rb * spin_b - ra * spin_a))
     pull = plus_scaled(scaled(tension * share, t), tension * (1.0 - share) * wider / span, m)
-    on_a, on_b, stored, driven, lost = support(p, s, start, c, pace, in_plane(c_rate), turn, span, t, m)
     on_a, on_b = plus(on_a, pull), minus(on_b, pull)
-    add_force_at(model, work, a, s, along_road(p, road, (on_a[0], across, on_a[1])), False)
-    add_force_at(model, work, b, s + 3, along_road(p, road, (on_b[0], -across, on_b[1])), False)
+    force_a, force_b = (on_a[0], across, on_a[1]), (on_b[0], -across, on_b[1])
     wound = side * tension
-    add_torque(model, work, a, scaled(-wound * ra, gradient_a), False)
-    add_torque(model, work, b, scaled(wound * rb, gradient_b), False)
+    add_force_and_torque(model, work, a, s, along_road(p, road, force_a), scaled(-wound * ra, gradient_a))
+    add_force_and_torque(model, work, b, s + 3, along_road(p, road, force_b), scaled(wound * rb, gradient_b))
     account(work, e, tension, potential + stored, power + driven, lost)
 
 

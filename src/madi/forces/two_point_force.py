@@ -12,7 +12,15 @@ from madi.forces.line import line, pull
 from madi.kernel import kernel
 
 KIND = ForceKind(
-    "two_point_force", code=19, parameters=("ax", "ay", "az", "bx", "by", "bz"), signals=1, value="tension", ends=2, law=True
+    "two_point_force",
+    code=19,
+    parameters=("ax", "ay", "az", "bx", "by", "bz"),
+    signals=1,
+    law=True,
+    value="tension",
+    ends=2,
+    points=2,
+    line=True,
 )
 
 

@@ -22,6 +22,8 @@ KIND = ForceKind(
     parameters=("x", "y", "z", "radius", "stiffness", "damping", "places", "road ..."),
     value="force of the road's normal",
     ends=1,
+    points=1,
+    wheel=True,
     positive=("radius", "stiffness"),
 )
 

@@ -41,7 +41,11 @@ def put_inertia(K, i, m, h, c, J):
 @inline
 def turned_symmetric(R, i, S):
     """R_i S R_i^T of a symmetric matrix (xx, xy, xz, yy, yz, zz)."""
-    a, b, e = (R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]), (R[i, 1, 0], R[i, 1, 1], R[i, 1, 2]), (R[i, 2, 0], R[i, 2, 1], R[i, 2, 2])
+    a, b, e = (
+        (R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]),
+        (R[i, 1, 0], R[i, 1, 1], R[i, 1, 2]),
+        (R[i, 2, 0], R[i, 2, 1], R[i, 2, 2]),
+    )
     p, q, t = symmetric_times(S, a), symmetric_times(S, b), symmetric_times(S, e)  # rows of R S
     return (
         p[0] * a[0] + p[1] * a[1] + p[2] * a[2],
