@@ -16,6 +16,7 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.kernel import asin, cos, fabs, inline, kernel, needed, sin, sqrt, where
+from madi.spatial.vector import at, cross, dot, plus_scaled, scaled
 
 ROUND, SINE, KINK = 0, 1, 2
 HEAD, WIDTH = 8, 7  # numbers before the features; of a feature: kind, whether the right side is shifted, how far, four more
@@ -263,13 +264,23 @@ def half_circle(u):
     )
 
 
-@kernel
-def way(p, s, x, y, z):
-    """(along, left, up) of a vector, by the road's axes."""
-    f0, f1, f2 = p[s], p[s + 1], p[s + 2]
-    u0, u1, u2 = p[s + 3], p[s + 4], p[s + 5]
-    return (
-        f0 * x + f1 * y + f2 * z,
-        (u1 * f2 - u2 * f1) * x + (u2 * f0 - u0 * f2) * y + (u0 * f1 - u1 * f0) * z,
-        u0 * x + u1 * y + u2 * z,
-    )
+@inline
+def way(p, s, x):
+    """(along, left, up) of a vector x of ground axes, by the axes of the road packed at p[s:]."""
+    forward, up = at(p, s), at(p, s + 3)
+    return dot(forward, x), dot(cross(up, forward), x), dot(up, x)
+
+
+@inline
+def along_road(p, s, x):
+    """The vector in ground axes of x, (along, up) or (along, left, up) on the road packed at p[s:]."""
+    forward, up = at(p, s), at(p, s + 3)
+    if len(x) == 2:
+        return plus_scaled(scaled(x[0], forward), x[1], up)
+    return plus_scaled(plus_scaled(scaled(x[0], forward), x[2], up), x[1], cross(up, forward))
+
+
+@inline
+def in_plane(x):
+    """(along, up) of (along, left, up)."""
+    return x[0], x[2]

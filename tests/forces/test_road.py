@@ -45,8 +45,8 @@ def test_a_disc_envelops_an_edge_before_it_is_there():
         for x in (-0.25, -0.2, -0.15, 0.1):
             nearest = np.sqrt(np.min((u - x) ** 2 + (z - heights) ** 2))
             for places, enough in ((9, 0.03), (17, 0.01), (41, 0.0025)):
-                assert distance(numbers, 0, x, 0.0, z, radius, places)[0] == pytest.approx(nearest, abs=enough)
-        assert distance(numbers, 0, -0.2, 0.0, z, radius, 1) == distance(numbers, 0, -0.2, 0.0, z, radius, 9)
+                assert distance(numbers, 0, (x, 0.0, z), radius, places)[0] == pytest.approx(nearest, abs=enough)
+        assert distance(numbers, 0, (-0.2, 0.0, z), radius, 1) == distance(numbers, 0, (-0.2, 0.0, z), radius, 9)
 
 
 @pytest.mark.parametrize("places", [1, 9, 17, 33])
@@ -57,10 +57,10 @@ def test_on_any_slope_the_distance_is_that_of_a_plane(places, degrees):
     radius, x = 0.5, 3.0
     for depth in (0.0, 0.02):
         z = x * np.tan(angle) + (radius - depth) / np.cos(angle)
-        found = distance(plane, 0, x, 0.0, z, radius, places)
-        assert found[0] == pytest.approx(radius - depth, abs=2e-4 * radius)
-        np.testing.assert_allclose(found[1:3], (-np.sin(angle), np.cos(angle)), atol=1e-3)
-        assert found[3] == pytest.approx(np.tan(angle), abs=1e-9)
+        far, by, slope, _ = distance(plane, 0, (x, 0.0, z), radius, places)
+        assert far == pytest.approx(radius - depth, abs=2e-4 * radius)
+        np.testing.assert_allclose(by, (-np.sin(angle), np.cos(angle)), atol=1e-3)
+        assert slope == pytest.approx(np.tan(angle), abs=1e-9)
 
 
 def test_the_footprint_averages_the_road_with_a_tent():

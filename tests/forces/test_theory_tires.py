@@ -141,7 +141,7 @@ def test_one_place_has_the_slope_of_the_true_foot_to_first_order():
             return size / 2 * (1 - np.cos(2 * np.pi * (x + 30) / 3))
 
         x, z = 0.4, 0.35
-        far, by_x, by_z, *_ = distance(numbers, 0, x, 0.0, z, 0.3, 1)
+        far, (by_x, by_z), *_ = distance(numbers, 0, (x, 0.0, z), 0.3, 1)
         h, m, _ = smoothed(numbers, 0, x, 0.0, 0.03)
         assert h == pytest.approx(height(x), abs=4e-3 * size)  # a tent of 3 cm hardly averages 3 m
         assert far == pytest.approx((z - h) / np.hypot(1, m), rel=1e-12)
@@ -172,7 +172,7 @@ def test_enveloping_is_off_by_the_curvature_as_said(places, size):
     for high, long in ((0.1, 0.6), (0.2, 0.6)):
         road = np.array(madi.flat().half_ellipse(0.0, long, high).pack())
         top, _, bend = smoothed(road, 0, 0.0, 0.0, 0.1 * r)
-        D = distance(road, 0, 0.0, 0.0, top + r - 0.01, r, places)[0]
+        D = distance(road, 0, (0.0, 0.0, top + r - 0.01), r, places)[0]
         expected = np.log(1 - bend * (r - 0.01)) / (2 * sharpness(places, r))
         assert D - (r - 0.01) == pytest.approx(expected, rel=0.05)
         assert expected > 0
@@ -183,7 +183,7 @@ def test_two_parts_of_the_road_count_by_ln2():
     r, places = 0.5, 17
     valley = np.array(madi.flat().polyline([(-2.0, 2.0), (0.0, 0.0), (2.0, 2.0)]).pack())
     z = 0.5 * np.sqrt(2)
-    nearer = 0.5 - distance(valley, 0, 0.0, 0.0, z, r, places)[0]
+    nearer = 0.5 - distance(valley, 0, (0.0, 0.0, z), r, places)[0]
     assert nearer == pytest.approx(np.log(2) / sharpness(places, r), rel=0.05)
 
 
@@ -193,11 +193,11 @@ def test_a_step_is_met_in_smoothed_stairs():
     heights = np.array([smoothed(road, 0, u, 0.0, 0.1 * r)[0] for u in fine])
     nearest = np.array([np.sqrt(np.min((fine - u) ** 2 + (r - heights) ** 2)) for u in x])
     for places, off in ((9, 22e-3), (17, 9e-3), (33, 3e-3)):
-        found = np.array([distance(road, 0, u, 0.0, r, r, places)[0] for u in x])
+        found = np.array([distance(road, 0, (u, 0.0, r), r, places)[0] for u in x])
         assert np.max(np.abs(found - nearest)) == pytest.approx(off, rel=0.1)
     for u in x[::20]:  # a road with edges is enveloped, whatever was asked for
-        assert distance(road, 0, u, 0.0, r, r, 1) == distance(road, 0, u, 0.0, r, r, 9)
-    tangent = min(tangent_distance(road, 0, u, 0.0, r, 0.1 * r)[0] for u in x)
+        assert distance(road, 0, (u, 0.0, r), r, 1) == distance(road, 0, (u, 0.0, r), r, 9)
+    tangent = min(tangent_distance(road, 0, (u, 0.0, r), 0.1 * r)[0] for u in x)
     assert tangent == pytest.approx(0.09, abs=0.005)  # as a slope under the whole wheel it would be a wall
 
 

@@ -82,10 +82,10 @@ def envelope() -> None:
     heights = np.array([smoothed(numbers, 0, u, 0.0, 0.1 * r)[0] for u in fine])
     exact = [np.sqrt(np.min((fine - u) ** 2 + (r - heights) ** 2)) for u in x]
     figure, axes = plt.subplots(figsize=(6.0, 3.3))
-    tangent = [tangent_distance(numbers, 0, u, 0.0, r, 0.1 * r)[0] for u in x]
+    tangent = [tangent_distance(numbers, 0, (u, 0.0, r), 0.1 * r)[0] for u in x]
     axes.plot(x, tangent, color="tab:gray", label="tangent below the centre")
     for places, color in ((9, "tab:orange"), (33, "tab:blue")):
-        axes.plot(x, [distance(numbers, 0, u, 0.0, r, r, places)[0] for u in x], color=color, label=f"{places} places")
+        axes.plot(x, [distance(numbers, 0, (u, 0.0, r), r, places)[0] for u in x], color=color, label=f"{places} places")
     axes.plot(x, exact, "k--", lw=1, label="nearest point")
     axes.set_xlabel("$x$ of the centre, m (step at 0)")
     axes.set_ylabel("$D$, m")

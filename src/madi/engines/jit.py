@@ -24,7 +24,6 @@ import numpy as np
 from madi.engines.cache import is_kept, is_sealed, is_whole, jit_folder, put, workshop
 from madi.engines.entries import ENTRIES
 from madi.forces import BY_CODE
-from madi.forces.dispatch import BUILT_IN
 from madi.kernel import SELDOM
 from madi.kernel.fields import Function
 from madi.topology.layout import Arrays, Layout
@@ -95,7 +94,9 @@ def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """The layout's table with the addresses of its force elements and of kernels few models need, and the arrays that hold
     them (keep them)."""
     kinds = layout.arrays.force_kind
-    calls = np.array([element_function(int(k)).address if k > BUILT_IN else 0 for k in kinds], dtype=np.int64)
+    calls = np.array(
+        [0 if BY_CODE[k].KIND.built_in else element_function(k).address for k in map(int, kinds)], dtype=np.int64
+    )
     table, place = layout.arrays.table.copy(), list(Arrays.fields).index
     table[place("force_call")] = calls.ctypes.data
     if layout.header("nh"):

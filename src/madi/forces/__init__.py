@@ -1,11 +1,10 @@
-"""Force elements. A new one is a file beside these and a line in `MODULES` (one that nearly every model has, one in
-`dispatch.py` too).
+"""Force elements. A new one is a file beside these and a line in `MODULES`.
 
-A force file has a `KIND` (what the model calls it, the names of its parameters) and a kernel `apply(model, work, e)` that
-adds to the force vectors work.Q or the generalised forces work.tau and accounts for its energy in work.force[e]: value,
-potential energy, power delivered to the system, power dissipated. If its parameters are more than points and numbers, it
-has `pack(force, points, bodies)`, which turns what the user gave into numbers; `points` are in internal coordinates by then,
-`bodies` the internal frames of its two bodies in the drawing.
+A force file has a `KIND` (what the model calls it, the names of its parameters, what the rest of the package must know of
+it: kind.py) and a kernel `apply(model, work, e)` that adds to the force vectors work.Q or the generalised forces work.tau
+and accounts for its energy in work.force[e]: value, potential energy, power delivered to the system, power dissipated. If
+its parameters are more than points and numbers, it has `pack(force, points, bodies)`, which turns what the user gave into
+numbers; `points` are in internal coordinates by then, `bodies` the internal frames of its two bodies in the drawing.
 """
 
 from types import ModuleType

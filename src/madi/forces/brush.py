@@ -14,27 +14,24 @@ docs/references.md: [Pacejka 2006].
 
 from __future__ import annotations
 
-from madi.forces.contact import ACROSS, ALONG, FRICTION, PARAMETERS, PATCH, POSITIVE, heading, pack, push, sliding, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import FRICTION, PATCH, heading, linear, pack, push, sliding, tire_kind, touch
 from madi.kernel import kernel, sqrt, where
+from madi.spatial.vector import dot, scaled
 
 __all__ = ["KIND", "apply", "pack"]
-KIND = ForceKind("tire_brush", code=14, parameters=PARAMETERS, value="force of the road's normal", ends=1, positive=POSITIVE)
+KIND = tire_kind("tire_brush", 14, drawn_as="tire", choice="brush")
 
 
 @kernel
 def apply(model, work, e):
     """Contact and slip forces on the wheel."""
     p, s = model.parameter, model.force_at[e]
-    normal, along, across = touch(model, work, e)
-    fl, fs = p[s + ALONG] * along, p[s + ACROSS] * across
-    size = sqrt(fl * fl + fs * fs + 1e-200)
-    most = p[s + FRICTION] * normal
-    carried = most > 1e-9
+    normal, slip = touch(model, work, e)
+    f, most = linear(p, s, slip), p[s + FRICTION] * normal
+    size, carried = sqrt(dot(f, f) + 1e-200), most > 1e-9
     z = size / (3.0 * where(carried, most, 1.0))
     z = where(z < 1.0, z, 1.0)
-    share = where(carried, most * z * (3.0 - 3.0 * z + z * z), 0.0)
-    x, y = heading(fl, fs, along, across, sliding(z))
-    rest = 1.0 - z
+    rest, share = 1.0 - z, where(carried, most * z * (3.0 - 3.0 * z + z * z), 0.0)
     trail = p[s + PATCH] / 3.0 * rest * rest * rest / (1.0 - z + z * z / 3.0)
-    push(model, work, e, normal, share * x, share * y, 0.0, 0.0, -trail * share * fs / size)
+    u = heading(f, slip, sliding(z))
+    push(model, work, e, normal, scaled(share, u), (0.0, 0.0, -trail * share * f[1] / size))

@@ -6,8 +6,8 @@ dissipated is what the push does beyond it. n >= 1; with the default n = 1.5 for
 
 from __future__ import annotations
 
-from madi.forces.kind import ForceKind
-from madi.forces.line import account, line, pull
+from madi.forces.kind import ForceKind, account
+from madi.forces.line import line, pull
 from madi.kernel import exp, kernel, log, where
 
 KIND = ForceKind(
@@ -16,6 +16,8 @@ KIND = ForceKind(
     parameters=("ax", "ay", "az", "bx", "by", "bz", "clearance", "stiffness", "exponent", "damping"),
     value="push",
     ends=2,
+    points=2,
+    line=True,
     positive=("clearance", "stiffness", "exponent"),
 )
 
@@ -25,7 +27,7 @@ def apply(model, work, e):
     """Push the bodies apart along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p = model.parameter
-    length, rate, x, y, z = line(model, work, a, b, s)
+    length, rate, u = line(model, work, a, b, s)
     depth = p[s + 6] - length
     touching = depth > 0.0
     safe = where(touching, depth, 1.0)
@@ -33,5 +35,5 @@ def apply(model, work, e):
     elastic = where(touching, p[s + 7] * exp(n * log(safe)), 0.0)
     factor = 1.0 - p[s + 9] * rate
     f = elastic * where(factor > 0.0, factor, 0.0)
-    pull(model, work, a, b, s, -f, x, y, z)
+    pull(model, work, a, b, s, -f, u)
     account(work, e, f, elastic * depth / (n + 1.0), f * rate, (elastic - f) * rate)

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from madi.forces.kind import ForceKind
-from madi.forces.line import account, line, pull
+from madi.forces.kind import ForceKind, account
+from madi.forces.line import line, pull
 from madi.kernel import kernel, where
 
 KIND = ForceKind(
@@ -22,6 +22,8 @@ KIND = ForceKind(
     parameters=("ax", "ay", "az", "bx", "by", "bz", "free_length", "spring ...", "damper ..."),
     value="tension",
     ends=2,
+    points=2,
+    line=True,
 )
 PIECE = 6
 BETWEEN = ("linear", "cubic")
@@ -71,11 +73,11 @@ def apply(model, work, e):
     """Pull both bodies together along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p = model.parameter
-    length, rate, x, y, z = line(model, work, a, b, s)
+    length, rate, u = line(model, work, a, b, s)
     spring, potential = curve(p, s + 7, length - p[s + 6])
     damper, _ = curve(p, s + 8 + PIECE * int(p[s + 7]), rate)
     f = spring + damper
-    pull(model, work, a, b, s, f, x, y, z)
+    pull(model, work, a, b, s, f, u)
     account(work, e, f, potential, -f * rate, damper * rate)
 
 

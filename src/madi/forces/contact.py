@@ -32,13 +32,12 @@ from typing import Any
 
 import numpy as np
 
-from madi.dynamics.kinematics import from_ground, point, to_ground
 from madi.forces.envelope import distance, pressed
-from madi.forces.frames import add_torque, spin
-from madi.forces.kind import add_force, point_state
-from madi.forces.line import account
+from madi.forces.frames import direction, of_axes, spin
+from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
 from madi.kernel import inline, kernel, sqrt, where
-from madi.road import way
+from madi.road import along_road, way
+from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, put_at, scaled
 
 PARAMETERS = ("x", "y", "z", "axis x", "axis y", "axis z", "radius", "stiffness", "damping", "places", "slip stiffness",
               "cornering stiffness", "friction", "low speed", "rolling resistance", "sliding friction", "patch",
@@ -57,109 +56,117 @@ LOAD, ELASTIC, RATE, DEPTH, PUSH, TILT, NORMAL, WAY, SIDE, AXIS, ARM, SLIDE, SPE
     0, 1, 2, 3, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34)  # fmt: skip
 
 
+def tire_kind(
+    name: str, code: int, more: tuple[str, ...] = (), positive: tuple[str, ...] = POSITIVE, **flags: Any
+) -> ForceKind:
+    """The kind of a tire law; `more`: parameters behind those of all tires."""
+    return ForceKind(
+        name,
+        code,
+        parameters=(*PARAMETERS, *more),
+        value="force of the road's normal",
+        ends=1,
+        points=1,
+        positive=positive,
+        wheel=True,
+        tire=True,
+        **flags,
+    )
+
+
 @kernel
 def touch(model, work, e):
-    """(force of the road's normal, slip along, slip across) of tire e; the geometry is left in work.contact."""
+    """(force of the road's normal, slip along and across) of tire e; the geometry is left in work.contact."""
     i, s = model.force_a[e], model.force_at[e]
     p, k = model.parameter, work.contact
-    road, radius = s + ROAD, p[s + RADIUS]
-    x, y, z, u0, u1, u2 = point_state(model, work, i, s, False, 0)
-    along, left, up = way(p, road, x, y, z)
-    far, by_x, by_z, rise, rise_x, rise_z = distance(p, road, along, left, up, radius, int(p[s + PLACES]))
-    level = 1.0 / sqrt(1.0 + rise * rise)
-    n0, n1, n2 = along_road(p, road, -rise * level, level)
-    e0, e1, e2 = spin_axis(model, work, i, s + 3)
-    # e x n = cos(g) l; e - sin(g) n = cos(g) s
-    l0, l1, l2 = e1 * n2 - e2 * n1, e2 * n0 - e0 * n2, e0 * n1 - e1 * n0
-    lean = e0 * n0 + e1 * n1 + e2 * n2
-    square = l0 * l0 + l1 * l1 + l2 * l2
-    flat = square < 1e-12  # the wheel lies on its side: it rolls nowhere
-    cosine = sqrt(where(flat, 1e-12, square))
-    leaning = cosine < LEAN
-    chi = where(leaning, 0.5 * LEAN + 0.5 / LEAN * square, cosine)  # cos(g), with its slope at LEAN and none at zero
-    slope = where(leaning, 1.0 / LEAN, 1.0 / cosine)  # d chi / d cos(g), over cos(g)
-    offset = far * lean * slope / chi  # of the contact point, along cos(g) s
-    tilt = offset / chi
-    # where the road is curved, sin(g) changes with the place: d(e . n) = -(e . t) d rise / (1 + rise^2), t its tangent
-    f0, f1, f2 = along_road(p, road, level, rise * level)
-    bend = tilt * level * level * (e0 * f0 + e1 * f1 + e2 * f2)
-    f0, f1, f2 = along_road(p, road, by_x / chi - bend * rise_x, by_z / chi - bend * rise_z)
-    t0, t1, t2 = tilt * l0, tilt * l1, tilt * l2
-    w0, w1, w2 = spin(model, work, i, False)
-    depth = radius - far / chi
-    rate = -(f0 * u0 + f1 * u1 + f2 * u2) - (t0 * w0 + t1 * w1 + t2 * w2)
-    load, elastic = pressed(p[s + STIFFNESS], p[s + DAMPING], SOFT * radius, depth, rate)
-    # from the centre to the contact point, and its velocity over the road
-    far = where(far < radius, far, radius)
-    offset = where(depth > 0.0, offset, 0.0)
-    a0 = offset * (e0 - lean * n0) - far * n0
-    a1 = offset * (e1 - lean * n1) - far * n1
-    a2 = offset * (e2 - lean * n2) - far * n2
-    size = where(flat, 0.0, 1.0 / cosine)
-    l0, l1, l2 = l0 * size, l1 * size, l2 * size
-    s0, s1, s2 = n1 * l2 - n2 * l1, n2 * l0 - n0 * l2, n0 * l1 - n1 * l0
-    c0, c1, c2 = u0 + (w1 * a2 - w2 * a1), u1 + (w2 * a0 - w0 * a2), u2 + (w0 * a1 - w1 * a0)
-    away = c0 * n0 + c1 * n1 + c2 * n2
-    c0, c1, c2 = c0 - away * n0, c1 - away * n1, c2 - away * n2
-    pace = u0 * l0 + u1 * l1 + u2 * l2
-    slow = 1.0 / sqrt(pace * pace + p[s + LOW_SPEED] * p[s + LOW_SPEED])
-    upright = where(leaning, cosine / LEAN, 1.0)
+    centre, u = point_state(model, work, i, s, False, 0)
+    ground = distance(p, s + ROAD, way(p, s + ROAD, centre), p[s + RADIUS], int(p[s + PLACES]))
+    axis, w = direction(model, work, i, at(p, s + 3), False), spin(model, work, i, False)
+    n, l, cosine, arm, depth, force, torque = meet(p, s, ground, axis)
+    rate = -dot(force, u) - dot(torque, w)
+    load, elastic = pressed(p[s + STIFFNESS], p[s + DAMPING], SOFT * p[s + RADIUS], depth, rate)
+    side, slide, slip = slipping(p[s + LOW_SPEED], n, l, plus(u, cross(w, arm)), u)
+    upright = where(cosine < LEAN, cosine / LEAN, 1.0)
     k[LOAD], k[ELASTIC], k[RATE], k[DEPTH] = load, elastic, rate, depth
-    k[PUSH], k[PUSH + 1], k[PUSH + 2] = f0, f1, f2
-    k[TILT], k[TILT + 1], k[TILT + 2] = t0, t1, t2
-    k[NORMAL], k[NORMAL + 1], k[NORMAL + 2] = n0, n1, n2
-    k[WAY], k[WAY + 1], k[WAY + 2] = l0, l1, l2
-    k[SIDE], k[SIDE + 1], k[SIDE + 2] = s0, s1, s2
-    k[AXIS], k[AXIS + 1], k[AXIS + 2] = e0, e1, e2
-    k[ARM], k[ARM + 1], k[ARM + 2] = a0, a1, a2
-    k[SLIDE], k[SLIDE + 1], k[SLIDE + 2] = c0, c1, c2
-    k[SPEED], k[SPEED + 1], k[SPEED + 2] = u0, u1, u2
-    k[SPIN], k[SPIN + 1], k[SPIN + 2] = w0, w1, w2
     k[UPRIGHT] = upright * upright * (3.0 - 2.0 * upright)
-    normal = load * (f0 * n0 + f1 * n1 + f2 * n2)
-    normal = where(normal > 0.0, normal, 0.0)  # over an edge sharper than one place can see
-    return normal, -slow * (c0 * l0 + c1 * l1 + c2 * l2), -slow * (c0 * s0 + c1 * s1 + c2 * s2)
+    put_at(k, PUSH, force)
+    put_at(k, TILT, torque)
+    put_at(k, NORMAL, n)
+    put_at(k, WAY, l)
+    put_at(k, SIDE, side)
+    put_at(k, AXIS, axis)
+    put_at(k, ARM, arm)
+    put_at(k, SLIDE, slide)
+    put_at(k, SPEED, u)
+    put_at(k, SPIN, w)
+    normal = load * dot(force, n)
+    return where(normal > 0.0, normal, 0.0), slip  # less than none: over an edge sharper than one place can see
 
 
 @inline
-def along_road(p, s, x, z):
-    """x forward + z up, along the axes of the road packed at p[s:]."""
-    return x * p[s] + z * p[s + 3], x * p[s + 1] + z * p[s + 4], x * p[s + 2] + z * p[s + 5]
+def meet(p, s, ground, axis):
+    """Where the wheel meets a ground at that `distance`: (n, l, cos g, arm from the centre to the contact point, deflection,
+    and the gradient of that: force and torque on the wheel per f)."""
+    road, radius = s + ROAD, p[s + RADIUS]
+    far, by, rise, rise_by = ground
+    level = 1.0 / sqrt(1.0 + rise * rise)
+    n, tangent = along_road(p, road, (-rise * level, level)), along_road(p, road, (level, rise * level))
+    rolling, lean = cross(axis, n), dot(axis, n)  # cos(g) l, sin(g)
+    square = dot(rolling, rolling)
+    flat = square < 1e-12  # the wheel lies on its side: it rolls nowhere
+    cosine = sqrt(where(flat, 1e-12, square))
+    leaning, steep = cosine < LEAN, 1.0 / cosine
+    # 1 / cos(g), of a cosine with its slope at LEAN and none at zero; then that slope, over cos(g)
+    inverse = 1.0 / where(leaning, 0.5 * LEAN + 0.5 / LEAN * square, cosine)
+    slope = where(leaning, 1.0 / LEAN, steep)
+    loaded = far * inverse
+    offset = loaded * lean * slope  # of the contact point, along cos(g) s
+    tilt = offset * inverse
+    # where the road is curved, sin(g) changes with the place: d(e . n) = -(e . t) d rise / (1 + rise^2), t its tangent
+    bend = tilt * level * level * dot(axis, tangent)
+    force = along_road(p, road, minus(scaled(inverse, by), scaled(bend, rise_by)))
+    depth = radius - loaded
+    far, offset = where(far < radius, far, radius), where(depth > 0.0, offset, 0.0)
+    arm = minus(scaled(offset, minus(axis, scaled(lean, n))), scaled(far, n))  # e - sin(g) n = cos(g) s
+    return n, scaled(where(flat, 0.0, steep), rolling), cosine, arm, depth, force, scaled(tilt, rolling)
+
+
+@inline
+def slipping(low, n, l, velocity, u):
+    """(s, velocity over the road, slip along and across) of the velocities of the contact point and of the centre."""
+    side, slide = cross(n, l), minus(velocity, scaled(dot(velocity, n), n))
+    pace = dot(u, l)
+    slow = 1.0 / sqrt(pace * pace + low * low)
+    return side, slide, (-slow * dot(slide, l), -slow * dot(slide, side))
 
 
 @kernel
-def push(model, work, e, normal, fl, fs, ml, ms, mz):
-    """Forces along and across the road and moments about both and about its normal, beside the normal's own force, onto
+def push(model, work, e, normal, f, m):
+    """Forces f along and across the road and moments m about both and about its normal, beside the normal's own force, onto
     the wheel."""
     i, s = model.force_a[e], model.force_at[e]
     p, k = model.parameter, work.contact
-    radius, slow = p[s + RADIUS], p[s + LOW_SPEED]
-    low = slow / radius
-    a0, a1, a2 = k[ARM], k[ARM + 1], k[ARM + 2]
-    e0, e1, e2 = k[AXIS], k[AXIS + 1], k[AXIS + 2]
-    c0, c1, c2 = k[SLIDE], k[SLIDE + 1], k[SLIDE + 2]
-    u0, u1, u2 = k[SPEED], k[SPEED + 1], k[SPEED + 2]
-    w0, w1, w2 = k[SPIN], k[SPIN + 1], k[SPIN + 2]
-    upright = k[UPRIGHT]
-    fl, fs, ml, ms, mz = upright * fl, upright * fs, upright * ml, upright * ms, upright * mz
-    scrape = -(1.0 - upright) * p[s + FRICTION] * normal / sqrt(c0 * c0 + c1 * c1 + c2 * c2 + slow * slow)
-    f0 = fl * k[WAY] + fs * k[SIDE] + scrape * c0
-    f1 = fl * k[WAY + 1] + fs * k[SIDE + 1] + scrape * c1
-    f2 = fl * k[WAY + 2] + fs * k[SIDE + 2] + scrape * c2
-    turn = w0 * e0 + w1 * e1 + w2 * e2
+    radius, slow, upright = p[s + RADIUS], p[s + LOW_SPEED], k[UPRIGHT]
+    l, side, axis, slide = at(k, WAY), at(k, SIDE), at(k, AXIS), at(k, SLIDE)
+    along, moments = scaled(upright, f), scaled(upright, m)
+    scrape = -(1.0 - upright) * p[s + FRICTION] * normal / sqrt(dot(slide, slide) + slow * slow)
+    force = plus_scaled(plus_scaled(scaled(along[0], l), along[1], side), scrape, slide)
+    turn, low = dot(at(k, SPIN), axis), slow / radius
     drag = -p[s + ROLLING] * normal * radius * turn / sqrt(turn * turn + low * low)
+    torque = plus_scaled(cross(at(k, ARM), force), drag, axis)
+    torque = plus(torque, of_axes((l, side, at(k, NORMAL)), moments))
     load, elastic = k[LOAD], k[ELASTIC]
-    t0 = a1 * f2 - a2 * f1 + drag * e0 + ml * k[WAY] + ms * k[SIDE] + mz * k[NORMAL] + load * k[TILT]
-    t1 = a2 * f0 - a0 * f2 + drag * e1 + ml * k[WAY + 1] + ms * k[SIDE + 1] + mz * k[NORMAL + 1] + load * k[TILT + 1]
-    t2 = a0 * f1 - a1 * f0 + drag * e2 + ml * k[WAY + 2] + ms * k[SIDE + 2] + mz * k[NORMAL + 2] + load * k[TILT + 2]
-    f0, f1, f2 = f0 + load * k[PUSH], f1 + load * k[PUSH + 1], f2 + load * k[PUSH + 2]
-    power = f0 * u0 + f1 * u1 + f2 * u2 + t0 * w0 + t1 * w1 + t2 * w2
+    force, torque = plus_scaled(force, load, at(k, PUSH)), plus_scaled(torque, load, at(k, TILT))
+    power = dot(force, at(k, SPEED)) + dot(torque, at(k, SPIN))
     potential = where(k[DEPTH] > 0.0, 0.5 * elastic * k[DEPTH], 0.0)
     account(work, e, normal, potential, power, -power - elastic * k[RATE])
-    f0, f1, f2 = from_ground(work, model.frame[i], f0, f1, f2)
-    x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
-    add_force(work, i, x, y, z, f0, f1, f2)
-    add_torque(model, work, i, t0, t1, t2, False)
+    add_force_and_torque(model, work, i, s, force, torque)
+
+
+@inline
+def linear(p, s, slip):
+    """The force (C_k k, C_a tan a) of a slip (k, tan a)."""
+    return p[s + ALONG] * slip[0], p[s + ACROSS] * slip[1]
 
 
 @inline
@@ -170,23 +177,10 @@ def sliding(z):
 
 
 @inline
-def heading(fl, fs, along, across, share):
-    """Direction of a tire's force, at most of unit length: along (fl, fs), its part `share` along the slip."""
-    force = (1.0 - share) / sqrt(fl * fl + fs * fs + 1e-200)
-    slip = share / sqrt(along * along + across * across + 1e-200)
-    return force * fl + slip * along, force * fs + slip * across
-
-
-@kernel
-def spin_axis(model, work, i, s):
-    """The direction parameter[s:s+3] of body i in ground axes."""
-    p, R = model.parameter, work.R
-    return to_ground(
-        work, model.frame[i],
-        R[i, 0, 0] * p[s] + R[i, 0, 1] * p[s + 1] + R[i, 0, 2] * p[s + 2],
-        R[i, 1, 0] * p[s] + R[i, 1, 1] * p[s + 1] + R[i, 1, 2] * p[s + 2],
-        R[i, 2, 0] * p[s] + R[i, 2, 1] * p[s + 1] + R[i, 2, 2] * p[s + 2],
-    )  # fmt: skip
+def heading(f, slip, share):
+    """Direction of a tire's force, at most of unit length: along f, its part `share` along the slip."""
+    along = scaled((1.0 - share) / sqrt(dot(f, f) + 1e-200), f)
+    return plus_scaled(along, share / sqrt(dot(slip, slip) + 1e-200), slip)
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[float]:

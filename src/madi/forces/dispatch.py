@@ -6,16 +6,13 @@ first needs them, and called by address: a model without wheels does not wait fo
 
 from __future__ import annotations
 
-from madi.forces import BY_CODE, applied_force, applied_torque, joint_spring, joint_torque, spring_damper
-from madi.forces.line import line
-from madi.kernel import kernel
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
-SPRING_DAMPER = spring_damper.KIND.code
-JOINT_SPRING = joint_spring.KIND.code
-FORCE = applied_force.KIND.code
-TORQUE = applied_torque.KIND.code
-JOINT_TORQUE = joint_torque.KIND.code
-BUILT_IN = JOINT_TORQUE  # the last of them
+from madi.forces import BY_CODE, MODULES
+from madi.forces.line import line
+from madi.kernel import inline, kernel
 
 
 @kernel
@@ -23,8 +20,45 @@ def measure_lines(model, work):
     """work.measure: length and rate of the elements whose law sees them."""
     for k in range(model.na):
         e = model.measured[k]
-        length, rate, _, _, _ = line(model, work, model.force_a[e], model.force_b[e], model.force_at[e])
+        length, rate, _ = line(model, work, model.force_a[e], model.force_b[e], model.force_at[e])
         work.measure[2 * k], work.measure[2 * k + 1] = length, rate
+
+
+def call_element(address, model, work, e):
+    """An element that is not built in: plain and traced, its kernel; jitted, the C function at its address (abi.py)."""
+    BY_CODE[int(model.force_kind[e])].apply(model, work, e)
+
+
+@inline
+def apply_other(model, work, e):
+    """The last rung: element e is none of those built in."""
+    call_element(model.force_call[e], model, work, e)
+
+
+def rung(module: ModuleType, others: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel that applies element e if it is of this module's kind, else asks the other rungs."""
+    code, apply = module.KIND.code, module.apply
+
+    @inline
+    def apply_kind(model, work, e):
+        if model.force_kind[e] == code:
+            apply(model, work, e)
+        else:
+            others(model, work, e)
+
+    return apply_kind
+
+
+def ladder() -> Callable[..., Any]:
+    """The kernel that applies element e of whatever kind: a rung for each that is built in, the first of them on top."""
+    top: Callable[..., Any] = apply_other
+    for module in reversed(MODULES):
+        if module.KIND.built_in:
+            top = rung(module, top)
+    return top
+
+
+apply_element = ladder()
 
 
 @kernel
@@ -37,21 +71,4 @@ def apply_elements(model, work, tau):
     for c in range(model.nv):
         work.tau[c] = tau[c]
     for e in range(model.ne):
-        kind = model.force_kind[e]
-        if kind == SPRING_DAMPER:
-            spring_damper.apply(model, work, e)
-        elif kind == JOINT_SPRING:
-            joint_spring.apply(model, work, e)
-        elif kind == FORCE:
-            applied_force.apply(model, work, e)
-        elif kind == TORQUE:
-            applied_torque.apply(model, work, e)
-        elif kind == JOINT_TORQUE:
-            joint_torque.apply(model, work, e)
-        else:
-            call_element(model.force_call[e], model, work, e)
-
-
-def call_element(address, model, work, e):
-    """An element that is not built in: plain and traced, its kernel; jitted, the C function at its address (abi.py)."""
-    BY_CODE[int(model.force_kind[e])].apply(model, work, e)
+        apply_element(model, work, e)

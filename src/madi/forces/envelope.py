@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from madi.kernel import exp, fabs, kernel, log, needed, sqrt, where
 from madi.road import has_edges, rough, smoothed
+from madi.spatial.vector import minus, plus_scaled, scaled
 
 REACH = 0.95  # of the radius: how far ahead and behind the road is sampled
 WIDTH = 0.75  # of the spacing: standard deviation of the weights around the nearest point
@@ -45,36 +46,36 @@ LEAST = 0.3  # of the radius: a tangent nearer than that says nothing
 
 
 @kernel
-def tangent_distance(p, s, x, y, z, foot):
-    """(D, dD/dx, dD/dz, slope, d slope/dx, d slope/dz) of a point from the tangent of the profile at p[s:] below it."""
-    h, m, c = smoothed(p, s, x, y, foot)
-    g = 1.0 / sqrt(1.0 + m * m)
-    return (z - h) * g, -m * g - (z - h) * m * c * g * g * g, g, m, c, 0.0
+def tangent_distance(p, s, place, foot):
+    """As `distance`, of a point from the tangent of the profile at p[s:] below it."""
+    h, m, c = smoothed(p, s, place[0], place[1], foot)
+    up, g = place[2] - h, 1.0 / sqrt(1.0 + m * m)
+    return up * g, (-m * g - up * m * c * g * g * g, g), m, (c, 0.0)
 
 
 @kernel
-def distance(p, s, x, y, z, radius, places):
-    """(D, dD/dx, dD/dz, slope, d slope/dx, d slope/dz) of a wheel's centre: x along the road packed at p[s:], y to the left,
-    z up. The slope is the mean of the profile's, weighed as the distances are."""
+def distance(p, s, place, radius, places):
+    """(D, (dD/dx, dD/dz), slope, (d slope/dx, d slope/dz)) of a wheel's centre at (x along, y left, z up) of the road packed
+    at p[s:]. The slope is the mean of the profile's, weighed as the distances are."""
     if places == 1 and not has_edges(p, s):
-        return tangent_distance(p, s, x, y, z, FOOT * radius)
-    if not needed(rough(p, s, x, y, (REACH + FOOT) * radius)):  # on level ground both are one
-        return tangent_distance(p, s, x, y, z, FOOT * radius)
+        return tangent_distance(p, s, place, FOOT * radius)
+    if not needed(rough(p, s, place[0], place[1], (REACH + FOOT) * radius)):  # on level ground both are one
+        return tangent_distance(p, s, place, FOOT * radius)
     places = max(places, FEWEST)
     step = 2.0 * REACH * radius / (places - 1.0)
     b = radius / (WIDTH * WIDTH * step * step)
     # the tangent's distance, for what differs little from a plane
-    a, a_x, a_z, _, _, _ = tangent_distance(p, s, x, y, z, FOOT * radius)
+    a, a_by, _, _ = tangent_distance(p, s, place, FOOT * radius)
     near = a > LEAST * radius
-    a, a_x, a_z = where(near, a, LEAST * radius), where(near, a_x, 0.0), where(near, a_z, 0.0)
-    # sums over the profile, weights exp(-b (D_k - low)) with the least distance so far; over level ground, exp(-b (D_k - a))
-    low, total, by_x, by_z = 0.0, 0.0, 0.0, 0.0
-    slope, bend, slope_x, slope_z = 0.0, 0.0, 0.0, 0.0
-    flat, flat_1, flat_2, flat_3 = 0.0, 0.0, 0.0, 0.0
+    a, a_by = where(near, a, LEAST * radius), (where(near, a_by[0], 0.0), where(near, a_by[1], 0.0))
+    flat, rate, curve = level_minimum(a, b, radius, step, places)
+    # sums over the profile, weights exp(-b (D_k - low)) with the least distance so far
+    low, total, by = 0.0, 0.0, (0.0, 0.0)
+    slope, bend, slope_by = 0.0, 0.0, (0.0, 0.0)
     for k in range(places):
         offset = k * step - REACH * radius
-        h, m, c = smoothed(p, s, x + offset, y, FOOT * radius)
-        up = z - h
+        h, m, c = smoothed(p, s, place[0] + offset, place[1], FOOT * radius)
+        up = place[2] - h
         far = sqrt(offset * offset + up * up + 1e-30)
         arc = sqrt(1.0 + m * m)
         d = where(up > 0.0, far, 2.0 * fabs(offset) - far)  # above the centre: ever less, with a continuous slope
@@ -83,31 +84,34 @@ def distance(p, s, x, y, z, radius, places):
         else:
             least = where(d < low, d, low)
             before = exp(-b * (low - least))
-        weight = arc * exp(-b * (d - least))
-        total = total * before + weight
-        d_z = fabs(up) / far
-        d_x = -d_z * m - m * c / (b * arc * arc)
-        by_x, by_z = by_x * before + weight * d_x, by_z * before + weight * d_z
+        low, weight, d_z = least, arc * exp(-b * (d - least)), fabs(up) / far
+        d_by = (-d_z * m - m * c / (b * arc * arc), d_z)
+        total, by = total * before + weight, plus_scaled(scaled(before, by), weight, d_by)
         slope, bend = slope * before + weight * m, bend * before + weight * c
-        slope_x, slope_z = slope_x * before + weight * m * d_x, slope_z * before + weight * m * d_z
-        low = least
-        d = sqrt(offset * offset + a * a)
-        weight = exp(-b * (d - a))
-        e = a / d
-        flat, flat_1 = flat + weight, flat_1 + weight * e
-        flat_2, flat_3 = flat_2 + weight * (1.0 - e * e) / d, flat_3 + weight * e * e
-    by_x, by_z, slope = by_x / total, by_z / total, slope / total
-    rate = flat_1 / flat
+        slope_by = plus_scaled(scaled(before, slope_by), weight * m, d_by)
+    by, slope = scaled(1.0 / total, by), slope / total
     more = (low - a + log(flat / total) / b) / rate
-    curve = (flat_2 / flat - b * (flat_3 / flat - rate * rate)) * more
+    slope_by = minus(scaled(1.0 / total, slope_by), scaled(slope, by))
     return (
         a + more,
-        (by_x - curve * a_x) / rate,
-        (by_z - curve * a_z) / rate,
+        scaled(1.0 / rate, minus(by, scaled(curve * more, a_by))),
         slope,
-        bend / total - b * (slope_x / total - slope * by_x),
-        -b * (slope_z / total - slope * by_z),
+        (bend / total - b * slope_by[0], -b * slope_by[1]),
     )
+
+
+@kernel
+def level_minimum(a, b, radius, step, places):
+    """(sum of exp(-b (D_k - a)), F', F'') of the soft minimum F over level ground at the distance a."""
+    total, rate, curve, square = 0.0, 0.0, 0.0, 0.0
+    for k in range(places):
+        offset = k * step - REACH * radius
+        d = sqrt(offset * offset + a * a)
+        weight, e = exp(-b * (d - a)), a / d
+        total, rate = total + weight, rate + weight * e
+        curve, square = curve + weight * (1.0 - e * e) / d, square + weight * e * e
+    rate = rate / total
+    return total, rate, curve / total - b * (square / total - rate * rate)
 
 
 @kernel

@@ -17,48 +17,33 @@ docs/references.md: [Fiala 1954], [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import (
-    ACROSS,
-    ALONG,
-    FRICTION,
-    PARAMETERS,
-    PATCH,
-    POSITIVE,
-    SLIDING,
-    heading,
-    pack,
-    push,
-    sliding,
-    touch,
-)
-from madi.forces.kind import ForceKind
+from madi.forces.contact import FRICTION, PATCH, SLIDING, heading, linear, pack, push, sliding, tire_kind, touch
 from madi.kernel import kernel, sqrt, where
+from madi.spatial.vector import dot
 
 __all__ = ["KIND", "apply", "pack"]
-KIND = ForceKind("tire_fiala", code=13, parameters=PARAMETERS, value="force of the road's normal", ends=1, positive=POSITIVE)
+KIND = tire_kind("tire_fiala", 13, drawn_as="tire", choice="fiala")
 
 
 @kernel
 def apply(model, work, e):
     """Contact and slip forces on the wheel."""
     p, s = model.parameter, model.force_at[e]
-    normal, along, across = touch(model, work, e)
-    square = along * along + across * across
-    slip = sqrt(where(square < 1.0, square + 1e-300, 1.0))
-    limit = (p[s + FRICTION] - (p[s + FRICTION] - p[s + SLIDING]) * slip) * normal
+    normal, slip = touch(model, work, e)
+    square = dot(slip, slip)
+    size = sqrt(where(square < 1.0, square + 1e-300, 1.0))
+    limit = (p[s + FRICTION] - (p[s + FRICTION] - p[s + SLIDING]) * size) * normal
     carried = limit > 1e-9
-    safe = where(carried, limit, 1.0)
-    fl, fs = p[s + ALONG] * along, p[s + ACROSS] * across
-    size = sqrt(fl * fl + fs * fs + 1e-200)
-    z = size / (3.0 * safe)
+    most = where(carried, limit, 1.0)
+    f = linear(p, s, slip)
+    size = sqrt(dot(f, f) + 1e-200)
+    z = size / (3.0 * most)
     z = where(z < 1.0, z, 1.0)
-    x, y = heading(fl, fs, along, across, sliding(z))
-    sticking = 2.0 * size < safe
-    grip = where(sticking, size, safe - safe * safe / (4.0 * where(sticking, 1.0, size)))
+    x, y = heading(f, slip, sliding(z))
+    sticking = 2.0 * size < most
+    grip = where(sticking, size, most - most * most / (4.0 * where(sticking, 1.0, size)))
     rest = 1.0 - z
     cube = rest * rest * rest
     load = where(carried, 1.0, 0.0)
-    push(
-        model, work, e, normal, load * grip * x, load * safe * (1.0 - cube) * y, 0.0, 0.0,
-        -load * safe * p[s + PATCH] * z * cube * y,
-    )  # fmt: skip
+    force = (load * grip * x, load * most * (1.0 - cube) * y)
+    push(model, work, e, normal, force, (0.0, 0.0, -load * most * p[s + PATCH] * z * cube * y))

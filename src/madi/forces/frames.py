@@ -1,38 +1,54 @@
-"""What force elements with axes of their own share: axes and angular velocities of bodies, torques."""
+"""What force elements with axes of their own share: directions and angular velocities of bodies, vectors by their axes."""
 
 from __future__ import annotations
 
-from madi.dynamics.kinematics import from_ground, to_ground
-from madi.kernel import kernel
+from madi.dynamics.points import to_ground
+from madi.kernel import inline, kernel
+from madi.spatial.vector import dot, plus_scaled, scaled, second, six, turned
 
 
 @kernel
-def axis(model, work, i, s, k, common):
-    """Column k of the axes parameter[s:s+9] of body i, in the reference frame (common) or the ground."""
-    p, R = model.parameter, work.R
-    a, b, c = p[s + k], p[s + 3 + k], p[s + 6 + k]
-    x = R[i, 0, 0] * a + R[i, 0, 1] * b + R[i, 0, 2] * c
-    y = R[i, 1, 0] * a + R[i, 1, 1] * b + R[i, 1, 2] * c
-    z = R[i, 2, 0] * a + R[i, 2, 1] * b + R[i, 2, 2] * c
+def direction(model, work, i, d, common):
+    """The direction d of body i in the axes of the reference frame (common) or of the ground."""
+    d = turned(work.R, i, d)
     if not common:
-        x, y, z = to_ground(work, model.frame[i], x, y, z)
-    return x, y, z
+        d = to_ground(work, model.frame[i], d)
+    return d
 
 
 @kernel
 def spin(model, work, i, common):
-    """Angular velocity of body i."""
-    x, y, z = work.Y[i, 3], work.Y[i, 4], work.Y[i, 5]
+    """Angular velocity of body i, in the same axes."""
+    w = second(six(work.Y, i))
     if not common:
-        x, y, z = to_ground(work, model.frame[i], x, y, z)
-    return x, y, z
+        w = to_ground(work, model.frame[i], w)
+    return w
+
+
+@inline
+def column(p, s, k):
+    """Column k of the matrix p[s:s+9]: an axis of a frame that is drawn in a body."""
+    return p[s + k], p[s + 3 + k], p[s + 6 + k]
 
 
 @kernel
-def add_torque(model, work, i, x, y, z, common):
-    """Add a torque to body i."""
-    if i > 0:
-        if not common:
-            x, y, z = from_ground(work, model.frame[i], x, y, z)
-        Q = work.Q
-        Q[i, 3], Q[i, 4], Q[i, 5] = Q[i, 3] + x, Q[i, 4] + y, Q[i, 5] + z
+def axes(model, work, i, s, common):
+    """The three axes parameter[s:s+9] of body i."""
+    p = model.parameter
+    return (
+        direction(model, work, i, column(p, s, 0), common),
+        direction(model, work, i, column(p, s, 1), common),
+        direction(model, work, i, column(p, s, 2), common),
+    )
+
+
+@inline
+def by_axes(E, x):
+    """Components of the vector x along the axes E."""
+    return dot(E[0], x), dot(E[1], x), dot(E[2], x)
+
+
+@inline
+def of_axes(E, x):
+    """The vector whose components along the axes E are x."""
+    return plus_scaled(plus_scaled(scaled(x[0], E[0]), x[1], E[1]), x[2], E[2])

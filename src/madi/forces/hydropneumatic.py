@@ -13,8 +13,8 @@ The gas cannot be pressed below a twentieth of its volume; there the force goes 
 
 from __future__ import annotations
 
-from madi.forces.kind import ForceKind
-from madi.forces.line import account, line, pull
+from madi.forces.kind import ForceKind, account
+from madi.forces.line import line, pull
 from madi.kernel import exp, fabs, kernel, log, where
 
 KIND = ForceKind(
@@ -24,6 +24,8 @@ KIND = ForceKind(
                 "free_length", "ambient"),
     value="push",
     ends=2,
+    points=2,
+    line=True,
     positive=("pressure", "area", "volume"),
 )  # fmt: skip
 LEAST = 0.05  # of the volume
@@ -36,7 +38,7 @@ def apply(model, work, e):
     p = model.parameter
     outside, area, volume, n = p[s + 13], p[s + 7], p[s + 8], p[s + 9]
     p0 = p[s + 6] + outside
-    length, rate, x, y, z = line(model, work, a, b, s)
+    length, rate, u = line(model, work, a, b, s)
     stroke = p[s + 12] - length
     share = 1.0 - area * stroke / volume
     low = share < LEAST
@@ -51,5 +53,5 @@ def apply(model, work, e):
     potential = p0 * volume * work_done + force * beyond + 0.5 * stiff * beyond * beyond - outside * area * stroke
     c = where(rate < 0.0, p[s + 10], p[s + 11])
     f = push - c * rate
-    pull(model, work, a, b, s, -f, x, y, z)
+    pull(model, work, a, b, s, -f, u)
     account(work, e, f, potential, f * rate, c * rate * rate)

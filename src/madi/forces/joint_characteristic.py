@@ -7,8 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from madi.forces.characteristic import PIECE, curve, pieces
-from madi.forces.kind import ForceKind
-from madi.forces.line import account
+from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel
 
 KIND = ForceKind(

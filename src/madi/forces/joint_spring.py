@@ -5,10 +5,18 @@ tau = -k (q - q0) - c v;  potential k (q - q0)^2 / 2, dissipated power c v^2.
 
 from __future__ import annotations
 
-from madi.forces.kind import ForceKind
+from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel
 
-KIND = ForceKind("joint_spring", code=1, parameters=("stiffness", "damping", "rest"), value="torque", unit="N m")
+KIND = ForceKind(
+    "joint_spring",
+    code=1,
+    parameters=("stiffness", "damping", "rest"),
+    value="torque",
+    unit="N m",
+    built_in=True,
+    units=(("stiffness", "N m", "N/m"), ("damping", "N m s", "N s/m"), ("rest", "rad", "m")),
+)
 
 
 @kernel
@@ -19,7 +27,4 @@ def apply(model, work, e):
     x, v = work.q[model.column_q[c]] - model.parameter[s + 2], work.v[c]
     f = -k * x - d * v
     work.tau[c] = work.tau[c] + f
-    work.force[e, 0] = f
-    work.force[e, 1] = 0.5 * k * x * x
-    work.force[e, 2] = f * v
-    work.force[e, 3] = d * v * v
+    account(work, e, f, 0.5 * k * x * x, f * v, d * v * v)

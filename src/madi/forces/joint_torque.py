@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from madi.forces.kind import ForceKind
+from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel
 
-KIND = ForceKind("joint_torque", code=4, signals=1, value="torque", unit="N m")
+KIND = ForceKind(
+    "joint_torque", code=4, signals=1, value="torque", unit="N m", built_in=True, units=(("value", "N m", "N"),)
+)
 
 
 @kernel
@@ -14,7 +16,4 @@ def apply(model, work, e):
     c = model.force_a[e]
     f = work.signal[model.force_signal[e]]
     work.tau[c] = work.tau[c] + f
-    work.force[e, 0] = f
-    work.force[e, 1] = 0.0
-    work.force[e, 2] = f * work.v[c]
-    work.force[e, 3] = 0.0
+    account(work, e, f, 0.0, f * work.v[c], 0.0)

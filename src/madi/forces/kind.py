@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from madi.dynamics.kinematics import from_ground, point, point_velocity, to_ground
+from madi.dynamics.points import from_ground, point, point_velocity, to_ground
 from madi.kernel import apart, inline, kernel
+from madi.spatial.vector import at, cross, join, plus, put, six
 
 
 @dataclass(frozen=True)
 class ForceKind:
-    """Name, integer code, names of the reals it reads, and how many signals (functions of time and state) it reads."""
+    """Name, integer code, names of the reals it reads, and how many signals (functions of time and state) it reads; then
+    what the rest of the package asks of a force: no list of kinds is kept elsewhere."""
 
     name: str
     code: int
@@ -20,8 +22,19 @@ class ForceKind:
     value: str = ""  # what work.force[e, 0] is
     unit: str = "N"
     ends: int = 0  # bodies it acts on (0: a joint's coordinate, or no part of the mechanism)
+    points: int = 0  # points it is drawn at, `at`
     positive: tuple[str, ...] = ()  # parameters that must be > 0
     states: tuple[tuple[str, str], ...] = ()  # first-order states of its own: name ("": the element's) and unit of each
+    built_in: bool = False  # nearly every model has one: compiled into the forward kernels (dispatch.py)
+    line: bool = False  # its value is a pull or push along the line between its two points
+    given: bool = False  # the user gives its vector, in ground axes, at a point (none: the centre of mass)
+    turns: bool = False  # its own torque holds or turns bodies
+    mount: bool = False  # it holds bodies in all six directions, as a joint would
+    wheel: bool = False  # it is a wheel on a road, its value the road's push
+    tire: bool = False  # it is one with slip, by forces/contact.py
+    drawn_as: str = ""  # what model and files call it, if several kinds share a word ...
+    choice: str = ""  # ... and its choice among them
+    units: tuple[tuple[str, str, str], ...] = ()  # of numbers on a joint's coordinate: name, unit on a hinge, on a slide
 
     @property
     def on_joint(self) -> bool:
@@ -35,38 +48,69 @@ def seen_from(model, a, b):
     return model.frame[a if a > 0 else b]
 
 
+@inline
+def origin_apart(work, f, o):
+    """From the origin of reference frame o to that of f, ground axes."""
+    O = work.frame_r
+    return apart(O[f, 0], O[o, 0]), apart(O[f, 1], O[o, 1]), apart(O[f, 2], O[o, 2])
+
+
 @kernel
 def point_state(model, work, i, s, common, o):
     """Position and velocity of the point parameter[s:s+3] of body i: in the reference frame both ends share (common), or
     in ground axes, from the origin of reference frame o (0: the ground's own)."""
-    p = model.parameter
-    x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
-    u, v, w = point_velocity(work, i, x, y, z)
+    x = point(work, i, at(model.parameter, s))
+    v = point_velocity(work, i, x)
     if not common:
         f = model.frame[i]
-        x, y, z = to_ground(work, f, x, y, z)
-        O = work.frame_r
-        x, y, z = x + apart(O[f, 0], O[o, 0]), y + apart(O[f, 1], O[o, 1]), z + apart(O[f, 2], O[o, 2])
-        u, v, w = to_ground(work, f, u, v, w)
-    return x, y, z, u, v, w
+        x, v = plus(to_ground(work, f, x), origin_apart(work, f, o)), to_ground(work, f, v)
+    return x, v
+
+
+@inline
+def add_wrench(work, i, f):
+    """Add a force (f, n) about the reference origin to body i."""
+    put(work.Q, i, plus(six(work.Q, i), f))
 
 
 @kernel
-def add_force(work, i, x, y, z, f0, f1, f2):
-    """Add a force at the reference coordinates (x, y, z), in reference axes, to body i."""
-    Q = work.Q
-    Q[i, 0], Q[i, 1], Q[i, 2] = Q[i, 0] + f0, Q[i, 1] + f1, Q[i, 2] + f2
-    Q[i, 3] = Q[i, 3] + (y * f2 - z * f1)
-    Q[i, 4] = Q[i, 4] + (z * f0 - x * f2)
-    Q[i, 5] = Q[i, 5] + (x * f1 - y * f0)
+def add_force(work, i, p, f):
+    """Add a force f at the reference coordinates p, in reference axes, to body i."""
+    add_wrench(work, i, join(f, cross(p, f)))
 
 
 @kernel
-def add_force_at(model, work, i, s, f0, f1, f2, common):
+def add_force_at(model, work, i, s, f, common):
     """Add a force at the point parameter[s:s+3] of body i; its axes are the ground's unless `common`."""
-    p = model.parameter
     if i > 0:
         if not common:
-            f0, f1, f2 = from_ground(work, model.frame[i], f0, f1, f2)
-        x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
-        add_force(work, i, x, y, z, f0, f1, f2)
+            f = from_ground(work, model.frame[i], f)
+        add_force(work, i, point(work, i, at(model.parameter, s)), f)
+
+
+@inline
+def add_force_and_torque(model, work, i, s, f, n):
+    """Add a force at the point parameter[s:s+3] of body i and a torque, both in ground axes."""
+    if i > 0:
+        frame = model.frame[i]
+        force, torque = from_ground(work, frame, f), from_ground(work, frame, n)
+        moment = cross(point(work, i, at(model.parameter, s)), force)
+        add_wrench(work, i, join(force, plus(moment, torque)))
+
+
+@kernel
+def add_torque(model, work, i, n, common):
+    """Add a torque to body i; its axes are the ground's unless `common`."""
+    if i > 0:
+        if not common:
+            n = from_ground(work, model.frame[i], n)
+        add_wrench(work, i, join((0.0, 0.0, 0.0), n))
+
+
+@kernel
+def account(work, e, value, potential, power, dissipated):
+    """The four numbers every force element leaves behind."""
+    work.force[e, 0] = value
+    work.force[e, 1] = potential
+    work.force[e, 2] = power
+    work.force[e, 3] = dissipated

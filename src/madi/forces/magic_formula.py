@@ -106,65 +106,94 @@ def lateral(p, c, load, dfz, alpha, gamma, grip, rolling):
 
 @kernel
 def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
-    """(Fx, Fy, Mx, My, Mz) of the tire whose folded coefficients begin at p[c].
+    """((Fx, Fy), (Mx, My, Mz)) of the tire whose folded coefficients begin at p[c].
 
     `forward`: 1, going backwards -1, smooth in between; `speed` of the wheel and `slide`, of the contact over the road.
     """
     load = usable_load(p, c, fz)
     gamma = where(gamma > p[c + CAMMAX], p[c + CAMMAX], where(gamma < p[c + CAMMIN], p[c + CAMMIN], gamma))
-    share = where(fz > 0.0, fz, 0.0) / load
-    dfz = load / p[c + FZ0S] - 1.0
-    relative = load / p[c + FZ0]
+    share, dfz = where(fz > 0.0, fz, 0.0) / load, load / p[c + FZ0S] - 1.0
     grip = 1.0 / (1.0 + p[c + LMUV] * slide / p[c + V0])
-    square = gamma * gamma
     rolling = forward * forward  # a tire that stands still has no shifts: it would push the car
-    # along (4.E9-4.E18)
-    kx, _ = slip_stiffnesses(p, c, load, dfz, gamma)
-    mux = held(p[c + PDX1], p[c + PDX2] * dfz) * held(1.0, -p[c + PDX3] * square) * grip
-    x = kappa + rolling * (p[c + PHX1] + p[c + PHX2] * dfz)
-    e = (p[c + PEX1] + p[c + PEX2] * dfz + p[c + PEX3] * dfz * dfz) * (1.0 - p[c + PEX4] * sign(x))
-    top = mux * load
-    fx = top * sin(p[c + PCX1] * curve(kx / (p[c + PCX1] * top), e, x))
-    fx = fx + rolling * load * (p[c + PVX1] + p[c + PVX2] * dfz) * grip
-    # across
+    fx, kx, mux = longitudinal(p, c, load, dfz, kappa, gamma, grip, rolling)
     fy, ky, muy, stiff, shift, up = lateral(p, c, load, dfz, alpha, gamma, grip, rolling)
     if int(p[c + COMBINED]) == 0:  # the file says nothing of combined slip: within an ellipse
         both = (fx / (mux * load)) ** 2 + (fy / (muy * load)) ** 2
         short = 1.0 / sqrt(where(both > 1.0, both, 1.0))
         fx, fy = short * fx, short * fy
-    # each takes from the other (4.E50-4.E67)
-    b = (p[c + RBX1] + p[c + RBX3] * square) * cos(atan(p[c + RBX2] * kappa))
-    e, s = p[c + REX1] + p[c + REX2] * dfz, p[c + RHX1]
-    left = cos(p[c + RCX1] * curve(b, e, alpha + s)) / cos(p[c + RCX1] * curve(b, e, s))
-    fx = where(left > 0.0, left, 0.0) * fx
-    b = (p[c + RBY1] + p[c + RBY4] * square) * cos(atan(p[c + RBY2] * (alpha - p[c + RBY3])))
-    e, s = p[c + REY1] + p[c + REY2] * dfz, p[c + RHY1] + p[c + RHY2] * dfz
-    left = cos(p[c + RCY1] * curve(b, e, kappa + s)) / cos(p[c + RCY1] * curve(b, e, s))
-    left = where(left > 0.0, left, 0.0)
+    fx = left_along(p, c, dfz, kappa, alpha, gamma) * fx
+    left = left_across(p, c, dfz, kappa, alpha, gamma)
     steer = muy * load * (p[c + RVY1] + p[c + RVY2] * dfz + p[c + RVY3] * gamma) * cos(atan(p[c + RVY4] * alpha))
     fy0, fy = left * fy, left * fy + steer * sin(p[c + RVY5] * atan(p[c + RVY6] * kappa))
-    # aligning (4.E31-4.E49, 4.E71-4.E78): trail, residual, the arm of Fx
+    # aligning: trail, residual, the arm of Fx
     if int(p[c + NEW]) == 1:
         upright, _, _, _, _, _ = lateral(p, c, load, dfz, alpha, 0.0, grip, rolling)
         fy0 = left * upright
-    at = alpha + p[c + QHZ1] + p[c + QHZ2] * dfz + (p[c + QHZ3] + p[c + QHZ4] * dfz) * gamma
-    bt = (p[c + QBZ1] + p[c + QBZ2] * dfz + p[c + QBZ3] * dfz * dfz) / grip
-    bt = bt * (1.0 + p[c + QBZ4] * gamma + p[c + QBZ5] * fabs(gamma))
-    dt = load * p[c + R0] / p[c + FZ0] * (p[c + QDZ1] + p[c + QDZ2] * dfz)
-    dt = dt * (1.0 + p[c + QDZ3] * gamma + p[c + QDZ4] * square) * forward
-    et = (p[c + QEZ1] + p[c + QEZ2] * dfz + p[c + QEZ3] * dfz * dfz) * (
-        1.0 + (p[c + QEZ4] + p[c + QEZ5] * gamma) * TWO_BY_PI * atan(bt * p[c + QCZ1] * at)
-    )
-    ar = alpha + shift + up / ky
-    br = p[c + QBZ9] / grip + p[c + QBZ10] * stiff
-    dr = (p[c + QDZ8] + p[c + QDZ9] * dfz + (p[c + QDZ10] + p[c + QDZ11] * dfz) * fabs(gamma)) * gamma
-    dr = load * p[c + R0] * (p[c + QDZ6] + p[c + QDZ7] * dfz + dr) * grip * cos(alpha) * forward
     along = kx / ky * kappa
-    trail = dt * cos(p[c + QCZ1] * curve(bt, et, joined(at, along))) * cos(alpha)
+    mz = residual(p, c, load, dfz, alpha, gamma, grip, forward, joined(alpha + shift + up / ky, along), stiff)
     arm = p[c + R0] * (p[c + SSZ1] + p[c + SSZ2] * fy / p[c + FZ0] + (p[c + SSZ3] + p[c + SSZ4] * dfz) * gamma)
-    mz = -trail * fy0 + dr * cos(atan(br * joined(ar, along))) + arm * fx
-    # overturning (4.E69) and rolling (4.E70)
-    side = fy / p[c + FZ0]
+    mz = mz - trail(p, c, load, dfz, alpha, gamma, grip, forward, along) * fy0 + arm * fx
+    mx, my = overturning(p, c, load, fy, gamma), rolling_moment(p, c, load, fx, gamma, forward, speed)
+    return (share * fx, share * fy), (share * mx, share * my, share * mz)
+
+
+@inline
+def longitudinal(p, c, load, dfz, kappa, gamma, grip, rolling):
+    """Pure slip along (4.E9-4.E18): Fx, its stiffness, friction."""
+    k, _ = slip_stiffnesses(p, c, load, dfz, gamma)
+    mu = held(p[c + PDX1], p[c + PDX2] * dfz) * held(1.0, -p[c + PDX3] * (gamma * gamma)) * grip
+    x = kappa + rolling * (p[c + PHX1] + p[c + PHX2] * dfz)
+    e = (p[c + PEX1] + p[c + PEX2] * dfz + p[c + PEX3] * dfz * dfz) * (1.0 - p[c + PEX4] * sign(x))
+    top = mu * load
+    fx = top * sin(p[c + PCX1] * curve(k / (p[c + PCX1] * top), e, x))
+    return fx + rolling * load * (p[c + PVX1] + p[c + PVX2] * dfz) * grip, k, mu
+
+
+@inline
+def left_along(p, c, dfz, kappa, alpha, gamma):
+    """What slip across leaves of Fx (4.E50-4.E57)."""
+    b = (p[c + RBX1] + p[c + RBX3] * (gamma * gamma)) * cos(atan(p[c + RBX2] * kappa))
+    e, s = p[c + REX1] + p[c + REX2] * dfz, p[c + RHX1]
+    left = cos(p[c + RCX1] * curve(b, e, alpha + s)) / cos(p[c + RCX1] * curve(b, e, s))
+    return where(left > 0.0, left, 0.0)
+
+
+@inline
+def left_across(p, c, dfz, kappa, alpha, gamma):
+    """What slip along leaves of Fy (4.E58-4.E65)."""
+    b = (p[c + RBY1] + p[c + RBY4] * (gamma * gamma)) * cos(atan(p[c + RBY2] * (alpha - p[c + RBY3])))
+    e, s = p[c + REY1] + p[c + REY2] * dfz, p[c + RHY1] + p[c + RHY2] * dfz
+    left = cos(p[c + RCY1] * curve(b, e, kappa + s)) / cos(p[c + RCY1] * curve(b, e, s))
+    return where(left > 0.0, left, 0.0)
+
+
+@inline
+def trail(p, c, load, dfz, alpha, gamma, grip, forward, along):
+    """The trail of Fy (4.E33-4.E45, 4.E73); `along`: the slip along, as a slip angle."""
+    x = alpha + p[c + QHZ1] + p[c + QHZ2] * dfz + (p[c + QHZ3] + p[c + QHZ4] * dfz) * gamma
+    b = (p[c + QBZ1] + p[c + QBZ2] * dfz + p[c + QBZ3] * dfz * dfz) / grip
+    b = b * (1.0 + p[c + QBZ4] * gamma + p[c + QBZ5] * fabs(gamma))
+    d = load * p[c + R0] / p[c + FZ0] * (p[c + QDZ1] + p[c + QDZ2] * dfz)
+    d = d * (1.0 + p[c + QDZ3] * gamma + p[c + QDZ4] * (gamma * gamma)) * forward
+    e = (p[c + QEZ1] + p[c + QEZ2] * dfz + p[c + QEZ3] * dfz * dfz) * (
+        1.0 + (p[c + QEZ4] + p[c + QEZ5] * gamma) * TWO_BY_PI * atan(b * p[c + QCZ1] * x)
+    )
+    return d * cos(p[c + QCZ1] * curve(b, e, joined(x, along))) * cos(alpha)
+
+
+@inline
+def residual(p, c, load, dfz, alpha, gamma, grip, forward, angle, stiff):
+    """The aligning moment that no trail explains (4.E36-4.E47, 4.E75), at the angle both slips are worth."""
+    b = p[c + QBZ9] / grip + p[c + QBZ10] * stiff
+    d = (p[c + QDZ8] + p[c + QDZ9] * dfz + (p[c + QDZ10] + p[c + QDZ11] * dfz) * fabs(gamma)) * gamma
+    d = load * p[c + R0] * (p[c + QDZ6] + p[c + QDZ7] * dfz + d) * grip * cos(alpha) * forward
+    return d * cos(atan(b * angle))
+
+
+@inline
+def overturning(p, c, load, fy, gamma):
+    """Mx (4.E69)."""
+    side, relative = fy / p[c + FZ0], load / p[c + FZ0]
     mx = p[c + QSX1] - p[c + QSX2] * gamma + p[c + QSX3] * side
     if int(p[c + NEW]) == 1:
         bow = p[c + QSX6] * relative
@@ -172,12 +201,16 @@ def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
             p[c + QSX7] * gamma + p[c + QSX8] * atan(p[c + QSX9] * side)
         )
         mx = mx + p[c + QSX10] * atan(p[c + QSX11] * relative) * gamma - p[c + QSX12] * gamma * fabs(gamma)
-    mx = p[c + R0] * (load * mx + fy * (p[c + QSX13] + p[c + QSX14] * fabs(gamma)))
-    pace = fabs(speed) / p[c + V0]
+    return p[c + R0] * (load * mx + fy * (p[c + QSX13] + p[c + QSX14] * fabs(gamma)))
+
+
+@inline
+def rolling_moment(p, c, load, fx, gamma, forward, speed):
+    """My (4.E70)."""
+    pace, relative = fabs(speed) / p[c + V0], load / p[c + FZ0]
     my = p[c + QSY1] + p[c + QSY2] * fx / p[c + FZ0] + p[c + QSY3] * pace + p[c + QSY4] * pace * pace * pace * pace
-    my = my + (p[c + QSY5] + p[c + QSY6] * relative) * square
-    my = -forward * p[c + R0] * p[c + FZ0] * my * exp(p[c + QSY7] * log(relative))
-    return share * fx, share * fy, share * mx, share * my, share * mz
+    my = my + (p[c + QSY5] + p[c + QSY6] * relative) * (gamma * gamma)
+    return -forward * p[c + R0] * p[c + FZ0] * my * exp(p[c + QSY7] * log(relative))
 
 
 @inline
@@ -318,5 +351,6 @@ def evaluate(tir: Tir, fz: Any, kappa: Any, alpha: Any, gamma: Any, speed: Any, 
     for place in np.ndindex(given[0].shape):
         load, k, a, g, v = (float(x[place]) for x in given)
         slide = abs(v) * math.hypot(k, math.tan(a))
-        found[(slice(None), *place)] = magic(p, 0, load, k, a, g, -1.0 if v < 0 else 1.0, v, slide)
+        force, moment = magic(p, 0, load, k, a, g, -1.0 if v < 0 else 1.0, v, slide)
+        found[(slice(None), *place)] = (*force, *moment)
     return {name: float(x) if x.ndim == 0 else x for name, x in zip(("fx", "fy", "mx", "my", "mz"), found, strict=True)}

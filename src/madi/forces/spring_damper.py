@@ -7,8 +7,8 @@ which is exact for l0 = 0 and the mean over all directions otherwise.
 
 from __future__ import annotations
 
-from madi.forces.kind import ForceKind
-from madi.forces.line import account, line, pull
+from madi.forces.kind import ForceKind, account
+from madi.forces.line import line, pull
 from madi.kernel import kernel
 
 KIND = ForceKind(
@@ -17,6 +17,9 @@ KIND = ForceKind(
     parameters=("ax", "ay", "az", "bx", "by", "bz", "stiffness", "damping", "free_length"),
     value="tension",
     ends=2,
+    points=2,
+    line=True,
+    built_in=True,
 )
 
 
@@ -25,8 +28,8 @@ def apply(model, work, e):
     """Pull both bodies together along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     k, c = model.parameter[s + 6], model.parameter[s + 7]
-    length, rate, x, y, z = line(model, work, a, b, s)
+    length, rate, u = line(model, work, a, b, s)
     stretch = length - model.parameter[s + 8]
     f = k * stretch + c * rate
-    pull(model, work, a, b, s, f, x, y, z)
+    pull(model, work, a, b, s, f, u)
     account(work, e, f, 0.5 * k * stretch * stretch, -f * rate, c * rate * rate)

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.forces.kind import ForceKind
-from madi.forces.line import account
+from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel
 
 KIND = ForceKind("state", code=21, signals=1, value="rate", unit="1/s", states=(("", ""),))

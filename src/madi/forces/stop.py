@@ -9,11 +9,17 @@ docs/references.md: [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
-from madi.forces.kind import ForceKind
-from madi.forces.line import account
+from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel, where
 
-KIND = ForceKind("stop", code=18, parameters=("lower", "upper", "stiffness", "damping"), value="torque", unit="N m")
+KIND = ForceKind(
+    "stop",
+    code=18,
+    parameters=("lower", "upper", "stiffness", "damping"),
+    value="torque",
+    unit="N m",
+    units=(("lower", "rad", "m"), ("upper", "rad", "m"), ("stiffness", "N m", "N/m"), ("damping", "s", "s/m")),
+)
 QUICK = 0.01  # s: without a stiffness given, k = inertia / QUICK^2: half a swing of what hits the stop takes 31 ms
 
 

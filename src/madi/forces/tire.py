@@ -12,23 +12,21 @@ docs/references.md: [P4], [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import ACROSS, ALONG, FRICTION, PARAMETERS, POSITIVE, heading, pack, push, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import FRICTION, heading, linear, pack, push, tire_kind, touch
 from madi.kernel import kernel, sqrt
+from madi.spatial.vector import dot, scaled
 
 __all__ = ["KIND", "apply", "pack"]
-KIND = ForceKind("tire", code=12, parameters=PARAMETERS, value="force of the road's normal", ends=1, positive=POSITIVE)
+KIND = tire_kind("tire", 12, drawn_as="tire", choice="smooth")
 
 
 @kernel
 def apply(model, work, e):
     """Contact and slip forces on the wheel."""
     p, s = model.parameter, model.force_at[e]
-    normal, along, across = touch(model, work, e)
-    fl, fs = p[s + ALONG] * along, p[s + ACROSS] * across
-    circle = p[s + FRICTION] * normal
-    size = sqrt(fl * fl + fs * fs + 1e-200)
+    normal, slip = touch(model, work, e)
+    f, circle = linear(p, s, slip), p[s + FRICTION] * normal
+    size = sqrt(dot(f, f) + 1e-200)
     square = circle * circle + size * size
-    x, y = heading(fl, fs, along, across, size * size / square)
-    size = size * circle / sqrt(square)
-    push(model, work, e, normal, size * x, size * y, 0.0, 0.0, 0.0)
+    u = heading(f, slip, size * size / square)
+    push(model, work, e, normal, scaled(size * circle / sqrt(square), u), (0.0, 0.0, 0.0))

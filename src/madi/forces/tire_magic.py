@@ -16,16 +16,14 @@ from __future__ import annotations
 from typing import Any
 
 from madi.forces import contact
-from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, PARAMETERS, ROAD, SPEED, SPIN, WAY, push, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, ROAD, SPEED, SPIN, WAY, push, tire_kind, touch
 from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
 from madi.kernel import asin, atan, fabs, kernel, sqrt, where
 from madi.road import HEAD, WIDTH
+from madi.spatial.vector import at, dot
 
-KIND = ForceKind(
-    "tire_magic", code=15, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=1,
-    positive=("low_speed",),
-)  # fmt: skip
+MAGIC: dict[str, Any] = {"more": ("coefficients ...",), "positive": ("low_speed",), "drawn_as": "magic_tire"}
+KIND = tire_kind("tire_magic", 15, **MAGIC)
 FIRST, LAST = 4.5, 12.0  # slips, by those that would use up friction, between which the force turns
 UPRIGHT = 0.999  # |sin(gamma)| at most: beyond, the wheel lies on its side
 
@@ -41,39 +39,39 @@ def posture(model, work, e, normal):
     """(speed of the centre along, its size with the floor, speed of the slip along, camber) of the wheel in work.contact."""
     p, s = model.parameter, model.force_at[e]
     k, low = work.contact, p[s + LOW_SPEED]
-    pace = k[SPEED] * k[WAY] + k[SPEED + 1] * k[WAY + 1] + k[SPEED + 2] * k[WAY + 2]
-    turn = k[SPIN] * k[AXIS] + k[SPIN + 1] * k[AXIS + 1] + k[SPIN + 2] * k[AXIS + 2]
-    lean = k[AXIS] * k[NORMAL] + k[AXIS + 1] * k[NORMAL + 1] + k[AXIS + 2] * k[NORMAL + 2]
+    axis = at(k, AXIS)
+    pace, turn, lean = dot(at(k, SPEED), at(k, WAY)), dot(at(k, SPIN), axis), dot(axis, at(k, NORMAL))
     lean = where(lean > UPRIGHT, UPRIGHT, where(lean < -UPRIGHT, -UPRIGHT, lean))
     speed = sqrt(pace * pace + low * low)
     return pace, speed, pace - turn * rolling_radius(p, coefficients_at(p, s), normal), asin(lean)
 
 
 @kernel
-def press(model, work, e, normal, kappa, tangent, pace, speed, gamma):
-    """The formula's forces and moments onto the wheel."""
+def press(model, work, e, normal, slip, pace, speed, gamma):
+    """The formula's forces and moments at a slip (kappa, tan(alpha)) onto the wheel."""
     p, s = model.parameter, model.force_at[e]
     c = coefficients_at(p, s)
     side = p[c + SIDE]
-    slide = fabs(pace) * sqrt(kappa * kappa + tangent * tangent + 1e-300)
-    fx, fy, mx, my, mz = magic(p, c, normal, kappa, side * atan(tangent), side * gamma, pace / speed, pace, slide)
+    kappa, tangent = slip
+    slide = fabs(pace) * sqrt(dot(slip, slip) + 1e-300)
+    f, m = magic(p, c, normal, kappa, side * atan(tangent), side * gamma, pace / speed, pace, slide)
     # beyond what is measured the force turns against the sliding velocity
     along, across = gripping_slips(p, c, normal)
-    along, across = kappa / along, tangent / across
-    share = (sqrt(along * along + across * across + 1e-300) - FIRST) / (LAST - FIRST)
+    used = (kappa / along, tangent / across)
+    share = (sqrt(dot(used, used) + 1e-300) - FIRST) / (LAST - FIRST)
     share = where(share < 0.0, 0.0, where(share > 1.0, 1.0, share))
     share = share * share * (3.0 - 2.0 * share)
-    turned = share * sqrt((fx * fx + fy * fy + 1e-200) / (kappa * kappa + tangent * tangent + 1e-200))
-    fx, fy = (1.0 - share) * fx + turned * kappa, (1.0 - share) * side * fy - turned * tangent
-    push(model, work, e, normal, fx, fy, side * mx, my, side * mz)
+    turned, rest = share * sqrt((dot(f, f) + 1e-200) / (dot(slip, slip) + 1e-200)), 1.0 - share
+    force = (rest * f[0] + turned * kappa, rest * side * f[1] - turned * tangent)
+    push(model, work, e, normal, force, (side * m[0], m[1], side * m[2]))
 
 
 @kernel
 def apply(model, work, e):
     """Contact and slip forces on the wheel."""
-    normal, _, across = touch(model, work, e)
-    pace, speed, slip, gamma = posture(model, work, e, normal)
-    press(model, work, e, normal, -slip / speed, -across, pace, speed, gamma)
+    normal, slip = touch(model, work, e)
+    pace, speed, slide, gamma = posture(model, work, e, normal)
+    press(model, work, e, normal, (-slide / speed, -slip[1]), pace, speed, gamma)
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[float]:

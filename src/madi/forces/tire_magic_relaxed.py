@@ -15,17 +15,13 @@ docs/references.md: [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import LOW_SPEED, PARAMETERS, touch
-from madi.forces.kind import ForceKind
+from madi.forces.contact import LOW_SPEED, tire_kind, touch
 from madi.forces.magic_formula import gripping_slips, relaxation_lengths
-from madi.forces.tire_magic import coefficients_at, pack, posture, press
+from madi.forces.tire_magic import MAGIC, coefficients_at, pack, posture, press
 from madi.kernel import fabs, kernel, where
 
 __all__ = ["KIND", "apply", "pack"]
-KIND = ForceKind(
-    "tire_magic_relaxed", code=16, parameters=(*PARAMETERS, "coefficients ..."), value="force of the road's normal", ends=1,
-    positive=("low_speed",), states=(("lag_along", "m"), ("lag_across", "m")),
-)  # fmt: skip
+KIND = tire_kind("tire_magic_relaxed", 16, **MAGIC, states=(("lag_along", "m"), ("lag_across", "m")))
 MOST_ALONG, MOST_ACROSS = 2.0, 10.0  # slips beyond which the patch no longer lags, at speed
 WALK = 3.0  # m/s: well below it they count as standing
 FADE = 0.02  # s: how fast it comes back in the air, and from beyond that
@@ -48,9 +44,9 @@ def apply(model, work, e):
     """Contact and slip forces on the wheel; rates of the lags."""
     p, s = model.parameter, model.force_at[e]
     low, column = p[s + LOW_SPEED], model.force_state[e]
-    normal, _, across = touch(model, work, e)
-    pace, speed, slip, gamma = posture(model, work, e, normal)
-    aside = -across * speed
+    normal, slip = touch(model, work, e)
+    pace, speed, slide, gamma = posture(model, work, e, normal)
+    aside = -slip[1] * speed
     c = coefficients_at(p, s)
     along_length, across_length = relaxation_lengths(p, c, normal, gamma)
     # at standstill no more is stored than what friction holds
@@ -60,10 +56,10 @@ def apply(model, work, e):
     most_along = most_along + (MOST_ALONG - most_along) * going
     most_across = most_across + (MOST_ACROSS - most_across) * going
     u, w = work.v[column], work.v[column + 1]
-    du = lag(u, -slip - fabs(pace) * u / along_length, most_along * along_length, normal > 0.0)
+    du = lag(u, -slide - fabs(pace) * u / along_length, most_along * along_length, normal > 0.0)
     dw = lag(w, aside - fabs(pace) * w / across_length, most_across * across_length, normal > 0.0)
     damping = DAMPING * still
-    kappa, tangent = (u - damping * slip) / along_length, (w + damping * aside) / across_length
-    press(model, work, e, normal, kappa, tangent, pace, speed, gamma)
+    kappa, tangent = (u - damping * slide) / along_length, (w + damping * aside) / across_length
+    press(model, work, e, normal, (kappa, tangent), pace, speed, gamma)
     work.tau[column] = work.tau[column] + du
     work.tau[column + 1] = work.tau[column + 1] + dw

@@ -7,8 +7,9 @@ the axes x, y of both, that coincide in the drawing,
 
 (the turn about z that is left when the rotation is split into a swing and a twist; it does not matter which body is a). The
 torque is along its gradient,  g = (A dB - B dA) / (A^2 + B^2)  with  dA = x_b x x_a + y_b x y_a,  dB = x_b x y_a - y_b x
-x_a, which is the axis itself as long as both stay together:  torque on b  (-k (angle - rest) - c g . w) g,  w the relative
-angular velocity. Potential k (angle - rest)^2 / 2, dissipated power c (g . w)^2.
+x_a:  g = x_b x u - y_b x v  with  u = (A y_a - B x_a) / (A^2 + B^2)  and  v = (A x_a + B y_a) / (A^2 + B^2),  which is the
+axis itself as long as both stay together. Torque on b  (-k (angle - rest) - c g . w) g,  w the relative angular velocity.
+Potential k (angle - rest)^2 / 2, dissipated power c (g . w)^2.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from madi.forces.frames import add_torque, axis, spin
-from madi.forces.kind import ForceKind
-from madi.forces.line import account
+from madi.forces.frames import column, direction, spin
+from madi.forces.kind import ForceKind, account, add_torque
 from madi.kernel import atan2, kernel, where
 from madi.spatial.rotation import frame_with_z
+from madi.spatial.vector import cross, dot, minus, plus, scaled
 
 KIND = ForceKind(
     "torsion_bar",
@@ -30,6 +31,7 @@ KIND = ForceKind(
     value="torque",
     unit="N m",
     ends=2,
+    turns=True,
 )
 
 
@@ -39,29 +41,20 @@ def apply(model, work, e):
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     common = model.frame[a] == model.frame[b]
     p = model.parameter
-    x0, x1, x2 = axis(model, work, a, s, 0, common)
-    y0, y1, y2 = axis(model, work, a, s, 1, common)
-    b0, b1, b2 = axis(model, work, b, s + 9, 0, common)
-    c0, c1, c2 = axis(model, work, b, s + 9, 1, common)
-    A = x0 * b0 + x1 * b1 + x2 * b2 + y0 * c0 + y1 * c1 + y2 * c2
-    B = y0 * b0 + y1 * b1 + y2 * b2 - x0 * c0 - x1 * c1 - x2 * c2
+    x_a, y_a = direction(model, work, a, column(p, s, 0), common), direction(model, work, a, column(p, s, 1), common)
+    x_b, y_b = direction(model, work, b, column(p, s + 9, 0), common), direction(model, work, b, column(p, s + 9, 1), common)
+    A, B = dot(x_a, x_b) + dot(y_a, y_b), dot(y_a, x_b) - dot(x_a, y_b)
     angle = atan2(B, A) - p[s + 20]
-    # A y_a - B x_a and A x_a + B y_a over A^2 + B^2: what x_b and y_b are turned against
     size = A * A + B * B
     size = 1.0 / where(size > 1e-12, size, 1e-12)  # body b upside down has no twist
     A, B = A * size, B * size
-    u0, u1, u2 = A * y0 - B * x0, A * y1 - B * x1, A * y2 - B * x2
-    v0, v1, v2 = A * x0 + B * y0, A * x1 + B * y1, A * x2 + B * y2
-    z0 = b1 * u2 - b2 * u1 - (c1 * v2 - c2 * v1)
-    z1 = b2 * u0 - b0 * u2 - (c2 * v0 - c0 * v2)
-    z2 = b0 * u1 - b1 * u0 - (c0 * v1 - c1 * v0)
-    u0, u1, u2 = spin(model, work, a, common)
-    w0, w1, w2 = spin(model, work, b, common)
-    rate = z0 * (w0 - u0) + z1 * (w1 - u1) + z2 * (w2 - u2)
+    u, v = minus(scaled(A, y_a), scaled(B, x_a)), plus(scaled(A, x_a), scaled(B, y_a))
+    g = minus(cross(x_b, u), cross(y_b, v))
+    rate = dot(g, minus(spin(model, work, b, common), spin(model, work, a, common)))
     k, c = p[s + 18], p[s + 19]
     n = -k * angle - c * rate
-    add_torque(model, work, b, n * z0, n * z1, n * z2, common)
-    add_torque(model, work, a, -n * z0, -n * z1, -n * z2, common)
+    add_torque(model, work, b, scaled(n, g), common)
+    add_torque(model, work, a, scaled(-n, g), common)
     account(work, e, n, 0.5 * k * angle * angle, n * rate, c * rate * rate)
 
 

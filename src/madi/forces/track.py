@@ -27,14 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from madi.dynamics.kinematics import from_ground, point
-from madi.forces.contact import SOFT, along_road, spin_axis
+from madi.forces.contact import SOFT
 from madi.forces.envelope import FOOT, pressed, tangent_distance
-from madi.forces.frames import add_torque, spin
-from madi.forces.kind import ForceKind, add_force, point_state
-from madi.forces.line import account
+from madi.forces.frames import direction, spin
+from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
 from madi.kernel import asin, atan2, inline, kernel, sqrt, where
-from madi.road import way
+from madi.road import along_road, in_plane, way
+from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
 
 KIND = ForceKind(
     "track",
@@ -44,6 +43,7 @@ KIND = ForceKind(
                 "forward in b ...", "road ..."),
     value="tension",
     ends=2,
+    points=2,
     positive=("tension",),
 )  # fmt: skip
 SIDE, DRAWN, FORWARD, ROAD = 14, 15, 17, 23
@@ -53,99 +53,94 @@ SIDE, DRAWN, FORWARD, ROAD = 14, 15, 17, 23
 def apply(model, work, e):
     """Tension along the span, support across it."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
-    p = model.parameter
-    road = s + ROAD
-    x, y, z, vx, vy, vz = point_state(model, work, a, s, False, 0)
-    x1, y1, z1, wx, wy, wz = point_state(model, work, b, s + 3, False, 0)
-    first, left, height = way(p, road, x, y, z)
-    forward, aside, up = way(p, road, x1 - x, y1 - y, z1 - z)
-    pace, _, rise = way(p, road, vx, vy, vz)
-    pace1, drift1, rise1 = way(p, road, wx - vx, wy - vy, wz - vz)
+    p, road = model.parameter, s + ROAD
+    place_a, velocity_a = point_state(model, work, a, s, False, 0)
+    place_b, velocity_b = point_state(model, work, b, s + 3, False, 0)
+    start, c = way(p, road, place_a), way(p, road, minus(place_b, place_a))
+    pace, c_rate = in_plane(way(p, road, velocity_a)), way(p, road, minus(velocity_b, velocity_a))
+    span, t, m, lean = belt(p, s, in_plane(c))
     ra, rb, side = p[s + 6], p[s + 7], p[s + SIDE]
-    wider = rb - ra
-    square = forward * forward + up * up
+    turn = -side * dot(m, in_plane(c_rate)) / span
+    on_a, on_b, stored, driven, lost = support(p, s, start, c, pace, in_plane(c_rate), turn, span, t, m)
+    angle_a, gradient_a, spin_a = turning(model, work, a, s + FORWARD, road)
+    angle_b, gradient_b, spin_b = turning(model, work, b, s + FORWARD + 3, road)
+    wider, aside = rb - ra, c[1]
+    length = sqrt(span * span + aside * aside)
+    tension, potential = tension_of(p, s, length - p[s + 10] - side * (wider * lean + rb * angle_b - ra * angle_a))
+    # de = t . dc + (y / length) dy, but for what y takes from the plane's part
+    share, across = span / length, tension * aside / length
+    rate = share * dot(t, in_plane(c_rate)) + aside / length * c_rate[1] + (share - 1.0) * side * wider * turn
+    power = -tension * (rate - side * (rb * spin_b - ra * spin_a))
+    pull = plus_scaled(scaled(tension * share, t), tension * (1.0 - share) * wider / span, m)
+    on_a, on_b = plus(on_a, pull), minus(on_b, pull)
+    force_a, force_b = (on_a[0], across, on_a[1]), (on_b[0], -across, on_b[1])
+    wound = side * tension
+    add_force_and_torque(model, work, a, s, along_road(p, road, force_a), scaled(-wound * ra, gradient_a))
+    add_force_and_torque(model, work, b, s + 3, along_road(p, road, force_b), scaled(wound * rb, gradient_b))
+    account(work, e, tension, potential + stored, power + driven, lost)
+
+
+@inline
+def belt(p, s, c):
+    """(l, t, m, p): the span, along it and outwards, and its inclination since the drawing; c from centre to centre."""
+    forward, up = c
+    wider, side = p[s + SIDE] * (p[s + 7] - p[s + 6]), p[s + SIDE]
+    square = dot(c, c)
     free = square - wider * wider
     span = sqrt(where(free > 1e-12, free, 1e-12))
-    # t and m: c = span t - wider m
-    tx, tz = (span * forward + side * wider * up) / square, (span * up - side * wider * forward) / square
-    mx, mz = side * tz, -side * tx
-    turn = -side * (mx * pace1 + mz * rise1) / span
-    f0, u0 = p[s + DRAWN], p[s + DRAWN + 1]
-    lean = atan2(f0 * up - u0 * forward, f0 * forward + u0 * up) - asin(side * wider / sqrt(square))
-    angle_a, xa, ya, za, spin_a = turned(model, work, a, s + FORWARD, road)
-    angle_b, xb, yb, zb, spin_b = turned(model, work, b, s + FORWARD + 3, road)
-    length = sqrt(span * span + aside * aside)
-    stretch = length - p[s + 10] - side * (wider * lean + rb * angle_b - ra * angle_a)
-    pulled = p[s + 8] + p[s + 9] * stretch
+    t = ((span * forward + wider * up) / square, (span * up - wider * forward) / square)
+    drawn = (p[s + DRAWN], p[s + DRAWN + 1])
+    lean = atan2(drawn[0] * up - drawn[1] * forward, dot(drawn, c)) - asin(wider / sqrt(square))
+    return span, t, (side * t[1], -side * t[0]), lean
+
+
+@inline
+def tension_of(p, s, stretch):
+    """The tension and the energy it has taken, or given until it went slack."""
+    start, k = p[s + 8], p[s + 9]
+    pulled = start + k * stretch
     tight = pulled > 0.0
-    tension = where(tight, pulled, 0.0)
-    slack = p[s + 8] * p[s + 8] / where(p[s + 9] > 0.0, p[s + 9], 1.0)  # twice the energy down to no tension at all
-    potential = where(tight, p[s + 8] * stretch + 0.5 * p[s + 9] * stretch * stretch, -0.5 * slack)
-    # de = t . dc + (y / length) dy, but for what y takes from the plane's part
-    share = span / length
-    more = tension * (1.0 - share) * wider / span
-    bx, bz = -tension * share * tx - more * mx, -tension * share * tz - more * mz
-    by = -tension * aside / length
-    ax, az = -bx, -bz
-    rate = share * (tx * pace1 + tz * rise1) + aside / length * drift1 + (share - 1.0) * side * wider * turn
-    power = -tension * (rate - side * (rb * spin_b - ra * spin_a))
-    lost = 0.0
+    slack = start * start / where(k > 0.0, k, 1.0)  # twice the energy down to no tension at all
+    return where(tight, pulled, 0.0), where(tight, start * stretch + 0.5 * k * stretch * stretch, -0.5 * slack)
+
+
+@inline
+def support(p, s, start, c, pace, c_rate, turn, span, t, m):
+    """Forces of the ground on both wheels through the belt between them; energy stored, power, power dissipated."""
+    ra, rb, side = p[s + 6], p[s + 7], p[s + SIDE]
+    on_a, on_b = (0.0, 0.0), (0.0, 0.0)
+    stored, power, lost = 0.0, 0.0, 0.0
     places = int(p[s + 13])
     for k in range(places):
         q = (k + 1.0) / (places + 1.0)
         arm = (1.0 - q) * ra + q * rb
-        far, by_x, by_z, _, _, _ = tangent_distance(
-            p, road, first + q * forward + arm * mx, left + q * aside, height + q * up + arm * mz, FOOT * arm
-        )
-        along, climb = pace + q * pace1 + arm * side * tx * turn, rise + q * rise1 + arm * side * tz * turn
-        closing = -(by_x * along + by_z * climb)
-        n, elastic = pressed(p[s + 11], p[s + 12], SOFT * arm, -far, closing)
-        fx, fz = n * by_x, n * by_z
-        couple = arm * (fx * tx + fz * tz) / span
-        ax, az = ax + (1.0 - q) * fx + couple * mx, az + (1.0 - q) * fz + couple * mz
-        bx, bz = bx + q * fx - couple * mx, bz + q * fz - couple * mz
-        potential = potential - 0.5 * elastic * far
-        power = power - n * closing
-        lost = lost + (n - elastic) * closing
-    carry(model, work, a, s, road, ax, -by, az)
-    carry(model, work, b, s + 3, road, bx, by, bz)
-    wound = side * tension
-    add_torque(model, work, a, -wound * ra * xa, -wound * ra * ya, -wound * ra * za, False)
-    add_torque(model, work, b, wound * rb * xb, wound * rb * yb, wound * rb * zb, False)
-    account(work, e, tension, potential, power, lost)
+        x, y, z = plus_scaled(start, q, c)
+        far, by, _, _ = tangent_distance(p, s + ROAD, (x + arm * m[0], y, z + arm * m[1]), FOOT * arm)
+        velocity = plus_scaled(plus_scaled(pace, q, c_rate), turn, scaled(arm * side, t))
+        rate = dot(by, velocity)
+        n, elastic = pressed(p[s + 11], p[s + 12], SOFT * arm, -far, -rate)
+        f = scaled(n, by)
+        couple = scaled(arm * dot(f, t) / span, m)
+        on_a, on_b = plus(plus_scaled(on_a, 1.0 - q, f), couple), minus(plus_scaled(on_b, q, f), couple)
+        stored = stored + 0.5 * elastic * -far
+        power = power + n * rate
+        lost = lost + (elastic - n) * rate
+    return on_a, on_b, stored, power, lost
 
 
 @kernel
-def turned(model, work, i, s, road):
+def turning(model, work, i, s, road):
     """How far body i has turned about the road's left axis since the drawing, the gradient of that angle (ground axes), and
     its rate: parameter[s:s+3] is what pointed forward."""
     p = model.parameter
     if i == 0:
-        return 0.0, 0.0, 0.0, 0.0, 0.0
-    b0, b1, b2 = spin_axis(model, work, i, s)
-    f0, f1, f2 = p[road], p[road + 1], p[road + 2]
-    u0, u1, u2 = p[road + 3], p[road + 4], p[road + 5]
-    A, B = b0 * f0 + b1 * f1 + b2 * f2, -(b0 * u0 + b1 * u1 + b2 * u2)
+        return 0.0, (0.0, 0.0, 0.0), 0.0
+    b, forward, up = direction(model, work, i, at(p, s), False), at(p, road), at(p, road + 3)
+    A, B = dot(b, forward), -dot(b, up)
     size = 1.0 / (A * A + B * B + 1e-300)
-    # (A dB - B dA) / (A^2 + B^2) = -b x (A u + B f) / (A^2 + B^2)
-    c0, c1, c2 = size * (A * u0 + B * f0), size * (A * u1 + B * f1), size * (A * u2 + B * f2)
-    g0, g1, g2 = b2 * c1 - b1 * c2, b0 * c2 - b2 * c0, b1 * c0 - b0 * c1
-    w0, w1, w2 = spin(model, work, i, False)
-    return atan2(B, A), g0, g1, g2, g0 * w0 + g1 * w1 + g2 * w2
-
-
-@inline
-def carry(model, work, i, s, road, x, y, z):
-    """A force along the road's axes on a wheel's centre."""
-    if i > 0:
-        p = model.parameter
-        f0, f1, f2 = along_road(p, road, x, z)
-        l0 = p[road + 4] * p[road + 2] - p[road + 5] * p[road + 1]
-        l1 = p[road + 5] * p[road] - p[road + 3] * p[road + 2]
-        l2 = p[road + 3] * p[road + 1] - p[road + 4] * p[road]
-        f0, f1, f2 = from_ground(work, model.frame[i], f0 + y * l0, f1 + y * l1, f2 + y * l2)
-        x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
-        add_force(work, i, x, y, z, f0, f1, f2)
+    # (A dB - B dA) / (A^2 + B^2) = (A u + B f) x b / (A^2 + B^2)
+    gradient = cross(scaled(size, plus_scaled(scaled(A, up), B, forward)), b)
+    return atan2(B, A), gradient, dot(gradient, spin(model, work, i, False))
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[float]:

@@ -7,12 +7,20 @@ is stored or dissipated by the element itself.
 
 from __future__ import annotations
 
-from madi.forces.kind import ForceKind
-from madi.forces.line import account, line, pull
+from madi.forces.kind import ForceKind, account
+from madi.forces.line import line, pull
 from madi.kernel import kernel
 
 KIND = ForceKind(
-    "two_point_force", code=19, parameters=("ax", "ay", "az", "bx", "by", "bz"), signals=1, value="tension", ends=2, law=True
+    "two_point_force",
+    code=19,
+    parameters=("ax", "ay", "az", "bx", "by", "bz"),
+    signals=1,
+    law=True,
+    value="tension",
+    ends=2,
+    points=2,
+    line=True,
 )
 
 
@@ -20,7 +28,7 @@ KIND = ForceKind(
 def apply(model, work, e):
     """Pull both bodies together along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
-    _, rate, x, y, z = line(model, work, a, b, s)
+    _, rate, u = line(model, work, a, b, s)
     f = work.signal[model.force_signal[e]]
-    pull(model, work, a, b, s, f, x, y, z)
+    pull(model, work, a, b, s, f, u)
     account(work, e, f, 0.0, -f * rate, 0.0)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.dynamics.kinematics import from_ground, point
-from madi.forces.contact import SOFT, along_road
+from madi.forces.contact import SOFT
 from madi.forces.envelope import distance, pressed
-from madi.forces.kind import ForceKind, add_force, point_state
-from madi.forces.line import account
+from madi.forces.kind import ForceKind, account, add_force_at, point_state
 from madi.kernel import kernel, sqrt
-from madi.road import way
+from madi.road import along_road, in_plane, way
+from madi.spatial.vector import dot, scaled
 
 KIND = ForceKind(
     "wheel",
@@ -23,6 +22,8 @@ KIND = ForceKind(
     parameters=("x", "y", "z", "radius", "stiffness", "damping", "places", "road ..."),
     value="force of the road's normal",
     ends=1,
+    points=1,
+    wheel=True,
     positive=("radius", "stiffness"),
 )
 
@@ -32,17 +33,12 @@ def apply(model, work, e):
     """Push the wheel away from the road."""
     i, s = model.force_a[e], model.force_at[e]
     p, road, radius = model.parameter, s + 7, model.parameter[s + 3]
-    x, y, z, u, v, w = point_state(model, work, i, s, False, 0)
-    along, left, up = way(p, road, x, y, z)
-    forward, _, rise = way(p, road, u, v, w)
-    far, by_x, by_z, _, _, _ = distance(p, road, along, left, up, radius, int(p[s + 6]))
-    depth, rate = radius - far, -(by_x * forward + by_z * rise)
+    centre, velocity = point_state(model, work, i, s, False, 0)
+    far, by, _, _ = distance(p, road, way(p, road, centre), radius, int(p[s + 6]))
+    depth, rate = radius - far, -dot(by, in_plane(way(p, road, velocity)))
     f, elastic = pressed(p[s + 4], p[s + 5], SOFT * radius, depth, rate)
-    f0, f1, f2 = along_road(p, road, f * by_x, f * by_z)
-    f0, f1, f2 = from_ground(work, model.frame[i], f0, f1, f2)
-    x, y, z = point(work, i, p[s], p[s + 1], p[s + 2])
-    add_force(work, i, x, y, z, f0, f1, f2)
-    account(work, e, f * sqrt(by_x * by_x + by_z * by_z), 0.5 * elastic * depth, -f * rate, (f - elastic) * rate)
+    add_force_at(model, work, i, s, along_road(p, road, scaled(f, by)), False)
+    account(work, e, f * sqrt(dot(by, by)), 0.5 * elastic * depth, -f * rate, (f - elastic) * rate)
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[float]:

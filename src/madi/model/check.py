@@ -341,9 +341,9 @@ def _forces(model: Model) -> Iterator[Finding]:
             if ends == ["ground"]:
                 yield Finding(where, "acts on the ground", "Name the body it acts on")
             for point in force.at:
-                if not (point is None and force.kind == "force") and numbers(point, 3) is None:
+                if not (point is None and kind.given) and numbers(point, 3) is None:
                     yield Finding(where, f"point {point!r} is not three finite numbers", "Give it in metres, global")
-            if len(force.at) != 2 and force.kind in TWO_POINTS:
+            if len(force.at) != 2 and kind.points == 2:
                 yield Finding(where, f"{len(force.at)} points are given", "Give at=(point on a, point on b)")
         elif kind.on_joint:
             yield from _coordinate(model, where, joint_name(force.a))
@@ -356,11 +356,11 @@ def _forces(model: Model) -> Iterator[Finding]:
         if force.kind == "track":
             yield from _span(model, force, where)
         yield from _force_numbers(force, where)
-        count = KINDS_OF_VALUE.get(force.kind)
-        if count is not None and not callable(force.value):
-            given = numbers(np.atleast_1d(np.asarray(force.value, dtype=object)), count)
+        if kind.signals and not callable(force.value):
+            given = numbers(np.atleast_1d(np.asarray(force.value, dtype=object)), kind.signals)
             if given is None:
-                yield Finding(where, f"value {force.value!r} is not {count} finite number(s)", "Give numbers or a function")
+                problem = f"value {force.value!r} is not {kind.signals} finite number(s)"
+                yield Finding(where, problem, "Give numbers or a function")
 
 
 def _span(model: Model, force: Any, where: str) -> Iterator[Finding]:
@@ -390,7 +390,6 @@ def _span(model: Model, force: Any, where: str) -> Iterator[Finding]:
                               f"Name the body that carries it, {body_name(joint.parent)!r}")  # fmt: skip
 
 
-TWO_POINTS = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic", "track", "two_point_force")
 LISTS = {"axis": (3,), "radii": (2,)}  # parameters that are lists of so many numbers
 MAY_BE_NONE = ("free_length", "length", "axis", "pressure")
 
@@ -475,9 +474,6 @@ def _table(where: str, what: str, value: Any) -> Iterator[Finding]:
         )
 
 
-KINDS_OF_VALUE = {"force": 3, "torque": 3, "joint_torque": 1, "two_point_force": 1, "state": 1}
-
-
 def _coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:
     """The name must be a coordinate with a rate of its own: of a one-coordinate joint, or "joint.part"."""
     joints = {joint.name: joint for joint in model.joints}
@@ -529,10 +525,10 @@ def _functions(model: Model) -> Iterator[Finding]:
             add_drive(signals, f"drive of {drive.coordinate!r}", drive.function)
             yield from signals.findings
     for force in model.forces:
-        of_time = callable(force.value) and force.kind in KINDS_OF_VALUE and not FORCES[force.kind].law
-        if of_time and arguments(force.value) != 3:
+        count, law = FORCES[force.kind].signals, FORCES[force.kind].law
+        if count and not law and callable(force.value) and arguments(force.value) != 3:
             signals = Signals()
-            add_function(signals, f"force {force.name!r}", force.value, KINDS_OF_VALUE[force.kind], np.zeros(0), np.zeros(0))
+            add_function(signals, f"force {force.name!r}", force.value, count, np.zeros(0), np.zeros(0))
             yield from signals.findings
 
 

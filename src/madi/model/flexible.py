@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 WORDS = {"y": "bending in its x-y plane", "z": "bending in its x-z plane", "twist": "twisting", "axial": "stretching"}
 OPEN = {"y": "clamped_loaded", "z": "clamped_loaded", "twist": "loaded_rod", "axial": "loaded_rod"}
 LIGHT = 0.01  # of the beam's own: a body of less inertia on its end asks for next to no moment
-MOMENTS = ("torque", "torsion_bar", "bushing")
 
 
 def flexible_names(model: Model) -> set[str]:
@@ -103,7 +102,7 @@ def _beam(lowered: Model, body: Body) -> Iterator[Finding]:
     elements: list[Any] = [*lowered.forces, *lowered.constraints]
     held = [x for _, x in joints] + [x for element in elements for x in here(element.a, element.b)]
     # held by other means than these joints
-    floating = any(e.kind == "bushing" and here(e.a, e.b) for e in elements)
+    floating = any(FORCES[force.kind].mount and here(force.a, force.b) for force in lowered.forces)
     floating = floating or any(joint.kind == "free" and here(joint.parent, joint.child) for joint in drawn)
     ends: dict[str, dict[float, str]] = {}
     for family, x, kind in body.flexible.ends():
@@ -163,7 +162,7 @@ def _loads(lowered: Model, joint: Joint, beam: Body, family: str) -> bool:
 
 def _held(lowered: Model, body: Body, joint: Joint) -> bool:
     """Whether anything but this joint holds or turns a body."""
-    elements: list[Any] = [*lowered.constraints, *(f for f in lowered.forces if f.kind in MOMENTS)]
+    elements: list[Any] = [*lowered.constraints, *(f for f in lowered.forces if FORCES[f.kind].turns)]
     pairs = [(j.parent, j.child) for j in lowered.joints if j is not joint] + [(e.a, e.b) for e in elements]
     return any(body.name in map(body_name, pair) for pair in pairs)
 

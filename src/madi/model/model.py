@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from madi.system import System
 
 Vector = Any
-TIRES = {"smooth": "tire", "fiala": "tire_fiala", "brush": "tire_brush"}
+TIRES = {kind.choice: kind.name for kind in FORCES.values() if kind.drawn_as == "tire"}
 
 
 class Model:

@@ -254,20 +254,16 @@ class _Reader:
 
     def _on_joint(self, model: Model, chosen: str, entries: dict[str, Node], context: Context) -> dict[str, Any]:
         """Types of a force on a joint's coordinate: forces on slides, torques on hinges."""
-        if chosen not in ("joint_spring", "joint_torque", "stop") or "joint" not in entries:
+        units = FORCES[chosen].units if chosen in FORCES else ()
+        if not units or "joint" not in entries:
             return {}
         if not isinstance(entries["joint"].value, str):
             return {}  # told when it is read
         slides = self._slides(model, context.rename("joints", entries["joint"].value))
         if slides is None:
             return {}
-        if chosen == "joint_torque":
-            return {"value": Function("N" if slides else "N m")}
-        k, c, rest = ("N/m", "N s/m", "m") if slides else ("N m", "N m s", "rad")
-        if chosen == "stop":
-            slow = Number("s/m" if slides else "s")
-            return {"lower": Number(rest), "upper": Number(rest), "stiffness": Number(k), "damping": slow}
-        return {"stiffness": Number(k), "damping": Number(c), "rest": Number(rest)}
+        what = Function if FORCES[chosen].signals else Number
+        return {name: what(on_slide if slides else on_hinge) for name, on_hinge, on_slide in units}
 
     def _drive(self, model: Model, name: str, node: Node, context: Context) -> None:
         self.references.append(("joints", name, node))

@@ -28,7 +28,6 @@ from madi.schema.text import function_text
 if TYPE_CHECKING:
     from madi.model.model import Model
 
-LAWS = {"tire": "smooth", "tire_fiala": "fiala", "tire_brush": "brush"}
 WIDTH = 124
 
 
@@ -178,15 +177,15 @@ def _joint(joint: Joint) -> tuple[Kind, dict[str, Any]]:
 
 
 def _force(force: Force) -> tuple[Kind, dict[str, Any]]:
-    name = "tire" if force.kind in LAWS else "magic_tire" if force.kind.startswith("tire_magic") else force.kind
-    what = kind("forces", name)
-    values = {**force.parameters, "value": force.value, "law": LAWS.get(force.kind, force.value), "rate": force.value}
+    own = FORCES[force.kind]
+    what = kind("forces", own.drawn_as or own.name)
+    values = {**force.parameters, "value": force.value, "law": own.choice or force.value, "rate": force.value}
     values |= {"a": force.a, "b": force.b, "body": force.a, "joint": joint_name(force.a)}
     if force.at:
         values["at"] = force.at if what.types["at"].words.startswith("two") else force.at[0]
-    if name == "magic_tire":
+    if "tir" in force.parameters:
         side = force.parameters["tir"].side
-        values["relaxation"] = force.kind == "tire_magic_relaxed"
+        values["relaxation"] = bool(own.states)
         values["side"] = {"left": "right", "right": "left"}[side] if force.parameters["mirrored"] else None
     return what, values
 

@@ -1,8 +1,8 @@
 """Three- and six-tuples with words: formulas read like their derivation, and cost what their scalars cost.
 
-A vector is a tuple of three numbers, a motion (v, w) or a force (f, n) about the reference origin one of six. Tuples live in
-registers: all functions here are inlined in machine code, and a trace sees only the scalars. `three`, `six` read a row of an
-array, `put` writes one.
+A vector is a tuple of three numbers, a motion (v, w) or a force (f, n) about the reference origin one of six. Sums,
+multiples and `dot` also take pairs, the vectors of a plane. Tuples live in registers: all functions here are inlined in
+machine code, and a trace sees only the scalars. `three`, `six` read a row of an array, `put` writes one.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def put_at(a, k, x):
 
 @inline
 def plus(a, b):
-    """a + b, of three or six numbers."""
+    """a + b, of two, three or six numbers."""
+    if len(a) == 2:
+        return a[0] + b[0], a[1] + b[1]
     if len(a) == 3:
         return a[0] + b[0], a[1] + b[1], a[2] + b[2]
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
@@ -62,7 +64,9 @@ def plus(a, b):
 
 @inline
 def minus(a, b):
-    """a - b, of three or six numbers."""
+    """a - b, of two, three or six numbers."""
+    if len(a) == 2:
+        return a[0] - b[0], a[1] - b[1]
     if len(a) == 3:
         return a[0] - b[0], a[1] - b[1], a[2] - b[2]
     return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5]
@@ -70,7 +74,9 @@ def minus(a, b):
 
 @inline
 def scaled(s, a):
-    """s a, of three or six numbers."""
+    """s a, of two, three or six numbers."""
+    if len(a) == 2:
+        return s * a[0], s * a[1]
     if len(a) == 3:
         return s * a[0], s * a[1], s * a[2]
     return s * a[0], s * a[1], s * a[2], s * a[3], s * a[4], s * a[5]
@@ -78,7 +84,9 @@ def scaled(s, a):
 
 @inline
 def plus_scaled(a, s, b):
-    """a + s b, of three or six numbers."""
+    """a + s b, of two, three or six numbers."""
+    if len(a) == 2:
+        return a[0] + s * b[0], a[1] + s * b[1]
     if len(a) == 3:
         return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2], a[3] + s * b[3], a[4] + s * b[4], a[5] + s * b[5]
@@ -87,6 +95,8 @@ def plus_scaled(a, s, b):
 @inline
 def dot(a, b):
     """a . b; of a motion and a force their power."""
+    if len(a) == 2:
+        return a[0] * b[0] + a[1] * b[1]
     if len(a) == 3:
         return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]

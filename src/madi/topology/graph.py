@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.model.elements import Joint, body_name, joint_name
 
@@ -45,16 +46,13 @@ class SpanningTree:
 def wishes(model: Model) -> dict[str, int]:
     """How much a joint belongs in the tree: 0 its cut is forbidden, 1 coupled, 2 driven, sprung or with a rotor; others are
     not named."""
-    found = {str(joint_name(force.a)).split(".")[0]: 2 for force in model.forces if force.kind in ON_JOINTS}
+    found = {str(joint_name(force.a)).split(".")[0]: 2 for force in model.forces if FORCES[force.kind].on_joint}
     found |= {str(drive.coordinate).split(".")[0]: 2 for drive in model.drives}
     found |= {joint.name: 2 for joint in model.joints if np.any(joint.armature)}
     for constraint in model.constraints:
         if constraint.kind == "coupler":
             found |= {str(joint_name(end)).split(".")[0]: 1 for end in (constraint.a, constraint.b)}
     return found | {joint.name: 0 for joint in model.joints if joint.cut is False}
-
-
-ON_JOINTS = ("joint_spring", "joint_characteristic", "joint_torque", "stop")  # forces on a joint's coordinate
 
 
 def spanning_tree(model: Model) -> SpanningTree:

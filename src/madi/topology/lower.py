@@ -118,8 +118,8 @@ class Lowering:
 
     def force(self, force: Force) -> Force:
         """The force on points."""
-        where, ends = f"force {force.name!r}", [force.a, force.b]
-        if FORCES[force.kind].ends == 0:  # on a joint, or on nothing
+        where, ends, kind = f"force {force.name!r}", [force.a, force.b], FORCES[force.kind]
+        if kind.ends == 0:  # on a joint, or on nothing
             return force
         for k, reference in enumerate(ends):
             body = self.flexible.get(body_name(reference))
@@ -134,7 +134,7 @@ class Lowering:
                             + (", or at=(x, y, z)" if force.at else ""))
                 )  # fmt: skip
                 continue
-            ends[k] = self._end(reference, at, where, force.kind in TURNING)
+            ends[k] = self._end(reference, at, where, kind.turns or kind.tire)
         return force if ends == [force.a, force.b] else replace(force, a=ends[0], b=ends[1])
 
     def constraint(self, c: Any) -> Any:
@@ -144,6 +144,3 @@ class Lowering:
         where = f"constraint {c.name!r}"
         a = self._end(c.a, c.at[0], where, c.kind != "distance")
         return replace(c, a=a, b=self._end(c.b, c.at[1], where, False))
-
-
-TURNING = ("torque", "torsion_bar", "bushing", "tire", "tire_fiala", "tire_brush", "tire_magic", "tire_magic_relaxed")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError, a_number, positive_number
+from madi.forces import KINDS as FORCES
 from madi.model.model import Model
 from madi.road import Road
 from madi.tir import Tir, read_tir
@@ -204,7 +205,7 @@ class Car:
                 alone.recipe.append((name, function, given, named))
                 function(alone, *given, **named)
         mine = {force.name: force for force in self.model.forces}
-        alone.model.forces = [force for force in alone.model.forces if not force.kind.startswith("tire")]
+        alone.model.forces = [force for force in alone.model.forces if not FORCES[force.kind].tire]
         for force in alone.model.forces:  # as they are now: trimmed, or changed by hand
             if force.name in mine:
                 force.parameters = dict(mine[force.name].parameters)

@@ -262,7 +262,7 @@ def rolling_radius(system: System, q: np.ndarray, corner: Any) -> float:
     if tire is None:
         return corner.radius or 0.3
     load = system.powers(q, np.zeros(system.nv), engine="plain")[corner.tire]["value"]
-    if tire.kind.startswith("tire_magic"):
+    if "tir" in tire.parameters:
         from madi.forces.magic_formula import fold
         from madi.forces.magic_formula import rolling_radius as effective
 

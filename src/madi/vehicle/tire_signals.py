@@ -8,6 +8,7 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.forces import BY_CODE
+from madi.forces import KINDS as FORCES
 from madi.forces.contact import ARM, AXIS, NORMAL, SIDE, WAY, touch
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def tire_signals(car: Car, run: Run, every: int = 1) -> xr.Dataset:
     system = car.model.build(frame="ground")
     if list(run.data["coordinate"].values) != system.coordinates:
         raise InputError(f"tire_signals: this run is not one of car {car.name!r} as it is drawn now")
-    tires = [(e, force) for e, force in enumerate(car.model.forces) if force.kind.startswith("tire")]
+    tires = [(e, force) for e, force in enumerate(car.model.forces) if FORCES[force.kind].tire]
     if not tires:
         raise InputError(f"tire_signals: car {car.name!r} has no tires")
     engine: Any = system.engine("plain")
@@ -59,7 +60,7 @@ def _contact(model: Any, work: Any, e: int) -> list[float]:
     work.Q[i, :] = 0.0
     BY_CODE[int(model.force_kind[e])].apply(model, work, e)
     force, moment = work.Q[i, :3].copy(), work.Q[i, 3:].copy()
-    _, along, across = touch(model, work, e)
+    _, (along, across) = touch(model, work, e)
     contact = work.contact
     way, side, up, axis = (contact[at : at + 3].copy() for at in (WAY, SIDE, NORMAL, AXIS))
     p, s = model.parameter, int(model.force_at[e])

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import InputError, MadiError, positive_number
+from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.model.elements import body_name
 from madi.results.flexible import centre_line
 from madi.results.run import Run
 from madi.results.signals import listed, names, panels, signal
 from madi.spatial.rotation import turn_by_quaternion
-from madi.view.scene import LINES, Scene, graph, lines_of_forces
+from madi.view.scene import Scene, graph, lines_of_forces
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -201,10 +202,10 @@ def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.
             continue
         value = data["force_value"].sel(force=force.name).values[pick][:, None]
         at = force.at[0]
-        if force.kind in LINES:
+        if FORCES[force.kind].line:
             line = world(force.b, force.at[1]) - world(force.a, at)
             vectors = value * line / np.maximum(np.linalg.norm(line, axis=1, keepdims=True), 1e-12)
-        elif force.kind == "force":
+        elif FORCES[force.kind].given:
             vectors = _applied(force, run, pick)
             at = force.at[0] if force.at and force.at[0] is not None else None
         else:
@@ -213,7 +214,7 @@ def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.
             continue
         body = scene.bodies[scene.names[scene.number(force.a)]]
         local = np.asarray(body.com, dtype=float) if at is None else scene.local(force.a, at)
-        found.append(_arrow(force.name, scene.number(force.a), local, vectors, force.kind == "force"))
+        found.append(_arrow(force.name, scene.number(force.a), local, vectors, FORCES[force.kind].given))
     for name in listed(data, "joint"):
         joint = next((joint for joint in scene.model.joints if joint.name == name), None)
         if joint is not None and joint.at is not None:
@@ -303,7 +304,7 @@ def _wanted(asked: Any, data: Any, up: np.ndarray, scene: Scene) -> list[list[st
     if bases:
         name = body_name(bases[0].child)
         groups = [[f"{name}.{axis}"], [f"{name}.a{axis}"]]
-        loads = [force.name for force in scene.model.forces if force.kind == "wheel" or force.kind.startswith("tire")]
+        loads = [force.name for force in scene.model.forces if FORCES[force.kind].wheel]
         return [*groups, loads[:6]] if loads else groups
     quaternions = {joint.name for joint in scene.model.joints if KINDS[joint.kind].quaternion is not None}
     moving = np.ptp(data["q"].values, axis=0) > 1e-9

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.forces import KINDS as FORCES
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.results.meshes import corners
@@ -19,7 +20,6 @@ from madi.spatial.rotation import as_rotation, frame_with_z, matrix_to_quaternio
 if TYPE_CHECKING:
     from madi.model.model import Model
 
-LINES = ("spring_damper", "hydropneumatic", "bump_stop", "characteristic", "two_point_force")
 Point = np.ndarray
 
 
@@ -108,7 +108,7 @@ class Scene:
         wheels: list[dict[str, Any]] = []
         centres: list[Point] = []
         for force in self.model.forces:
-            if (force.kind == "wheel" or force.kind.startswith("tire")) and body_name(force.a) == body.name:
+            if FORCES[force.kind].wheel and body_name(force.a) == body.name:
                 road, radius = force.parameters["road"], float(force.parameters["radius"])
                 forward, up = road.axes()
                 axis = force.parameters.get("axis")
@@ -150,11 +150,11 @@ class Scene:
     def springs(self) -> list[dict[str, Any]]:
         """Lines between two points: springs as coils, massless rods and tracks straight."""
         found = []
-        elements: list[Any] = [*self.model.forces, *self.model.constraints]
-        for element in elements:
-            coil = element.kind in LINES
-            if not coil and element.kind not in ("distance", "track"):
-                continue
+        drawn: list[tuple[Any, bool]] = [
+            *((force, FORCES[force.kind].line) for force in self.model.forces if FORCES[force.kind].points == 2),
+            *((constraint, False) for constraint in self.model.constraints if constraint.kind == "distance"),
+        ]
+        for element, coil in drawn:
             a, b = self.local(element.a, element.at[0]), self.local(element.b, element.at[1])
             found.append({"name": element.name, "a": self.number(element.a), "b": self.number(element.b), "at": a.tolist(),
                           "to": b.tolist(), "coil": coil})  # fmt: skip
@@ -268,4 +268,4 @@ def graph(system: Any) -> dict[str, Any]:
 
 def lines_of_forces(model: Model) -> list[Any]:
     """Force elements along a line, wheels and applied forces: those an arrow can show."""
-    return [force for force in model.forces if force.kind in (*LINES, "wheel", "force") or force.kind.startswith("tire")]
+    return [force for force in model.forces if (kind := FORCES[force.kind]).line or kind.wheel or kind.given]

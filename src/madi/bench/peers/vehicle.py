@@ -59,9 +59,8 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
 def _tire(p, s, centre, u, e, w, n, l, t, arm, c, force, torque):  # type: ignore[no-untyped-def]
     """Force and torque on a wheel about its centre, ground axes: velocity u, spin axis e, angular velocity w."""
     road, radius = s + ROAD, p[s + 6]
-    along, left, up = way(p, road, centre[0], centre[1], centre[2])
-    forward, _, rise = way(p, road, u[0], u[1], u[2])
-    far, by_x, by_z, slope, slope_x, slope_z = distance(p, road, along, left, up, radius, int(p[s + 9]))
+    forward, _, rise = way(p, road, u)
+    far, by, slope, slope_by = distance(p, road, way(p, road, centre), radius, int(p[s + 9]))
     steep = math.sqrt(1.0 + slope * slope)
     for k in range(3):
         n[k] = (p[road + 3 + k] - slope * p[road + k]) / steep
@@ -70,7 +69,7 @@ def _tire(p, s, centre, u, e, w, n, l, t, arm, c, force, torque):  # type: ignor
     upright = math.sqrt(1.0 - lean * lean)
     loaded = far / upright
     depth, tilt = radius - loaded, loaded * lean / (upright * upright)  # -d depth / d lean
-    gain_x, gain_z = by_x / upright + tilt * turned * slope_x, by_z / upright + tilt * turned * slope_z
+    gain_x, gain_z = by[0] / upright + tilt * turned * slope_by[0], by[1] / upright + tilt * turned * slope_by[1]
     _cross(e, n, l)
     rate = -(gain_x * forward + gain_z * rise + tilt * _dot(l, w))
     load = p[s + 7] * depth + p[s + 8] * min(depth / (SOFT * radius), 1.0) * rate
