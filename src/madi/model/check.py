@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError, closest
 from madi.errors import finite_numbers as numbers
 from madi.forces import KINDS as FORCES
@@ -576,7 +577,7 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
     on_joints = [force for force in model.forces if FORCES[force.kind].on_joint]
     acting = [(f"force {force.name!r}", str(joint_name(force.a))) for force in on_joints]
     for c in model.constraints:
-        if c.kind == "coupler":
+        if CONSTRAINTS[c.kind].on_joints:
             acting += [(f"constraint {c.name!r}", str(joint_name(end))) for end in (c.a, c.b)]
     for where, name in acting:
         if name.split(".")[0] in cut:
@@ -622,7 +623,7 @@ def _constraints(model: Model) -> Iterator[Finding]:
     known = _known_bodies(model)
     for c in model.constraints:
         where = f"constraint {c.name!r}"
-        if c.kind == "coupler":
+        if CONSTRAINTS[c.kind].on_joints:
             for end in (c.a, c.b):
                 yield from _coordinate(model, where, joint_name(end))
             if str(joint_name(c.a)) == str(joint_name(c.b)):

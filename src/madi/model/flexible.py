@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError, finite_numbers
 from madi.forces import KINDS as FORCES
 from madi.model.elements import Body, Joint, body_name, joint_name
@@ -172,7 +173,7 @@ def _worked(lowered: Model, joint: Joint) -> bool:
     """Whether the joint is driven or locked, or something acts on its coordinates."""
     on = [drive.coordinate for drive in lowered.drives]
     on += [joint_name(force.a) for force in lowered.forces if FORCES[force.kind].on_joint]
-    on += [joint_name(end) for c in lowered.constraints if c.kind == "coupler" for end in (c.a, c.b)]
+    on += [joint_name(end) for c in lowered.constraints if CONSTRAINTS[c.kind].on_joints for end in (c.a, c.b)]
     return any(str(name).split(".")[0] == joint.name for name in on)
 
 

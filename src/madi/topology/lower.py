@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError
 from madi.flexible import Station, frame_station
 from madi.forces import KINDS as FORCES
@@ -139,7 +140,7 @@ class Lowering:
 
     def constraint(self, c: Any) -> Any:
         """The constraint between points."""
-        if c.kind == "coupler" or not {body_name(c.a), body_name(c.b)} & set(self.flexible):
+        if CONSTRAINTS[c.kind].on_joints or not {body_name(c.a), body_name(c.b)} & set(self.flexible):
             return c
         where = f"constraint {c.name!r}"
         a = self._end(c.a, c.at[0], where, c.kind != "distance")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.results.meshes import corners
@@ -261,7 +262,7 @@ def graph(system: Any) -> dict[str, Any]:
         for joint in system.spanning_tree.cuts
     ]
     for c in system.model.constraints:
-        if c.kind != "coupler":
+        if not CONSTRAINTS[c.kind].on_joints:
             cuts.append({"joint": c.name, "a": body_name(c.a), "b": body_name(c.b)})
     return {"nodes": nodes, "cuts": cuts}
 
