@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from madi.cartesian.equations import accelerations, factorise, masses
 from madi.cartesian.loads import apply
-from madi.cartesian.motion import angles, bodies, joint_state, local_spin, normalise, take
+from madi.cartesian.motion import angles, bodies, joint_state, normalise, spin_rate, take
 from madi.cartesian.rows import rows
 from madi.kernel import kernel
 from madi.loops.kkt import CAREFUL, CLOSING, EPSILON, FAILED, OPENED, POSITION, VALID, VELOCITY, remark, solve
+from madi.spatial.vector import at, put_at, six, three
 
 NAN = float("nan")
 
@@ -23,7 +24,7 @@ def forward(model, work, element, forces, t, q, v, x, out):
     accelerations(model, work, True)
     for k in range(7 * model.n):
         out[k] = work.a[k]
-    angles(model, work, forces.joint_R, work.angle, work.pace, out)
+    angles(model, work, work.angle, work.pace, out)
     state_rates(model, element, forces, out)
 
 
@@ -129,7 +130,7 @@ def close(model, work, element, forces, t, q, v, x, out):
     remark(work.tally, deficient, near)
     for k in range(7 * model.n):
         out[k] = work.a[k]
-    angles(model, work, forces.joint_R, q, v, out)
+    angles(model, work, q, v, out)
     state_rates(model, element, forces, out)
 
 
@@ -146,31 +147,31 @@ def report(model, work, element, forces, t, q, v, x, out):
     joint_state(model, work, forces, forces.q, forces.v, forces.acceleration)
     for k in range(model.nz):
         forces.acceleration[element.nv - model.nz + k] = x[model.nq - model.nz + k]
-    at = 0
+    p = 0
     for j in range(element.nq):
-        out[at + j] = forces.q[j]
-    at += element.nq
+        out[p + j] = forces.q[j]
+    p += element.nq
     for c in range(element.nv):
-        out[at + c], out[at + element.nv + c] = forces.v[c], forces.acceleration[c]
-    at += 2 * element.nv
+        out[p + c], out[p + element.nv + c] = forces.v[c], forces.acceleration[c]
+    p += 2 * element.nv
     for i in range(model.n):
-        e0, e1, e2 = local_spin(work, i, work.a, 7 * i)
         for j in range(3):
             for m in range(3):
-                out[at + 3 * j + m] = work.R[i, j, m]
-            out[at + 9 + j], out[at + 12 + j], out[at + 15 + j] = work.r[i, j], work.u[i, j], work.w[i, j]
-            out[at + 18 + j] = work.a[7 * i + j]
-            out[at + 21 + j] = work.R[i, j, 0] * e0 + work.R[i, j, 1] * e1 + work.R[i, j, 2] * e2
-        at += 24
+                out[p + 3 * j + m] = work.R[i, j, m]
+        put_at(out, p + 9, three(work.r, i))
+        put_at(out, p + 12, three(work.u, i))
+        put_at(out, p + 15, three(work.w, i))
+        put_at(out, p + 18, at(work.a, 7 * i))
+        put_at(out, p + 21, spin_rate(model, work, i))
+        p += 24
     for e in range(element.ne):
         for j in range(4):
-            out[at + j] = forces.force[e, j]
-        at += 4
+            out[p + j] = forces.force[e, j]
+        p += 4
     for c in range(element.nv):
-        out[at + c] = forces.tau[c]
-    at += element.nv
+        out[p + c] = forces.tau[c]
+    p += element.nv
     for r in range(model.nr):
-        for j in range(6):
-            out[at + j] = work.turning[r, 6 + j]
-            out[at + 6 + j] = work.turning[r, 18 + j]
-        at += 12
+        put_at(out, p, six(work.turning, 4 * r + 1))
+        put_at(out, p + 6, six(work.turning, 4 * r + 3))
+        p += 12

@@ -274,7 +274,7 @@ def _axes(joint: Joint, where: str) -> Iterator[Finding]:
             yield Finding(
                 where, "its two axes are not perpendicular", "Make them so, or use two revolute joints and a massless body"
             )
-    if joint.kind == "screw" and (numbers(joint.pitch) is None or np.shape(joint.pitch) != ()):
+    if numbers(joint.pitch) is None or np.shape(joint.pitch) != ():
         yield Finding(where, f"pitch {joint.pitch!r} is not a finite number", "Give metres of advance per full turn")
     if joint.x_axis is not None:
         x = numbers(joint.x_axis, 3)

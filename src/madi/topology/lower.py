@@ -16,6 +16,7 @@ from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError
 from madi.flexible import Station, frame_station
 from madi.forces import KINDS as FORCES
+from madi.joints import KINDS
 from madi.model.elements import Body, Force, Joint, body_name
 from madi.spatial.rotation import as_rotation
 
@@ -109,11 +110,11 @@ class Lowering:
         where = f"joint {joint.name!r}"
         if not {body_name(joint.parent), body_name(joint.child)} & set(self.flexible):
             return joint
-        child = self.flexible.get(body_name(joint.child))
+        child, kind = self.flexible.get(body_name(joint.child)), KINDS[joint.kind]
         at = joint.at if joint.at is not None else self.positions[body_name(joint.child)]
-        if joint.kind == "free" and child is not None:
+        if not kind.holds and child is not None:
             return replace(joint, parent=self._end(joint.parent, at, where, True), child=self._part(child, None, where))
-        turns = joint.kind != "spherical"
+        turns = kind.parts != "ball"
         ends = (self._end(end, at, where, turns) for end in (joint.parent, joint.child))
         return replace(joint, parent=next(ends), child=next(ends), at=at)
 
