@@ -16,22 +16,21 @@ INTS: list[tuple[Any, ...]] = [
     ("tree_body", "n"),  # the body's number in the tree's layout, which force elements know it by; -1: a rotor
     ("link_a", "nk"),  # links: two frames, on the drawn parent a and child b
     ("link_b", "nk"),
-    ("link_code", "nk"),  # joint type (build.py), -1: no joint
+    ("link_parts", "nk"),  # how many parts the joint's motion has (words.py); 0: no joint, or it has none
+    ("link_part", "nk", 6),
     ("link_q", "nk"),  # where the joint's coordinates and velocities go among the tree's; -1: the tree cut it
     ("link_v", "nk"),
-    (
-        "link_turn",
-        "nk",
-    ),  # place of its angle (of a universal joint, of both) behind the bodies' coordinates, -1: it has none
-    ("row_kind", "nr"),
+    ("link_turn", "nk"),  # place of its angle behind the bodies' coordinates, -1: it has none
+    ("link_second", "nk"),  # the same of a second one
+    ("row_kind", "nr"),  # words.py
     ("row_link", "nr"),
-    ("row_i", "nr"),  # axis of frame a, or the measured coordinate
-    ("row_j", "nr"),  # axis of frame b
+    ("row_i", "nr"),  # axis of frame a, or the measured part
+    ("row_j", "nr"),  # axis of frame b, or the measured part of the other link
     ("row_other", "nr"),  # a coupler's second link
     ("row_signal", "nr"),
     ("row_place", "nr"),
     ("row_body", "nr", 4),  # bodies a row meets, n where it meets fewer
-    ("j_place", "nr", 28),  # places of its entries in the factor, by body
+    ("j_place", "4*nr", 7),  # places of its entries in the factor, a line for each of its bodies
     ("q_place", "7*n"),  # unknown of every coordinate
     ("m_place", "n", 13),  # places of a body's mass matrix: 3 on the diagonal, 10 of the 4 x 4 block
     ("l_first", "nu+1"),
@@ -42,12 +41,7 @@ REALS: list[tuple[Any, ...]] = [
     ("mass", "n"),
     ("J", "n", 3, 3),  # about the centre of mass, body axes
     ("gravity", "3"),
-    (
-        "inner_R",
-        "n",
-        3,
-        3,
-    ),  # the frame force elements know the body by: its axes and origin in the body at the centre of mass
+    ("inner_R", "n", 3, 3),  # the frame force elements know the body by: axes and origin in the body at its centre of mass
     ("inner_r", "n", 3),
     ("link_s", "2*nk", 3),  # origin of the frames, from the centre of mass, body axes: a, b, a, b, ...
     ("link_C", "2*nk", 3, 3),  # axes of the frames, body axes
@@ -68,18 +62,16 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("o", "2", 3),  # frames of one link: origins, axes, and their rates
     ("E", "2", 3, 3),
     ("od", "2", 3),
-    ("z", "12"),  # gradient of one row by (r, turn) of its two bodies
     ("phi", "nr"),
     ("rate", "nr"),
     ("gamma", "nr"),
     ("lam", "nr"),
-    ("jacobian", "nr", 28),
-    ("turning", "nr", 24),  # the same by (r, w): what loads are made of
+    ("jacobian", "4*nr", 7),  # of each row a line for each of its bodies: by (r, p)
+    ("turning", "4*nr", 6),  # the same by (r, w): what loads are made of
     ("factor", "nu+nl"),
     ("unknown", "nu"),
     ("correction", "nu"),
     ("a", "7*n"),
-    ("state", "21"),  # one link's relative motion: position, velocity, acceleration; the same of the turn
     ("angle", "nq"),  # behind the bodies' coordinates: angles and their rates as they are at a stage
     ("pace", "nq"),
 ]

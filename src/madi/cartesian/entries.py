@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from madi.cartesian.equations import accelerations, factorise, masses
 from madi.cartesian.loads import apply
-from madi.cartesian.motion import angles, bodies, joint_state, local_spin, normalise, take
+from madi.cartesian.motion import angles, bodies, joint_state, normalise, spin_rate, take
 from madi.cartesian.rows import rows
 from madi.kernel import kernel
-from madi.loops.kkt import CAREFUL, CLOSING, EPSILON, FAILED, OPENED, POSITION, VALID, VELOCITY, remark, solve
+from madi.loops.kkt import EPSILON, remark, solve
+from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
+from madi.spatial.vector import at, put_at, six, three
 
 NAN = float("nan")
 
@@ -23,7 +25,7 @@ def forward(model, work, element, forces, t, q, v, x, out):
     accelerations(model, work, True)
     for k in range(7 * model.n):
         out[k] = work.a[k]
-    angles(model, work, forces.joint_R, work.angle, work.pace, out)
+    angles(model, work, work.angle, work.pace, out)
     state_rates(model, element, forces, out)
 
 
@@ -63,24 +65,24 @@ def correct(model, work, values, of):
 def settle(model, work, forces, level):
     """Positions (level 0) or velocities (1) on the constraints; whether they are."""
     tiny, good = (2e-13, 5e-11) if level == 0 else (2e-12, 5e-10)
-    tiny, good = max(work.tally[CLOSING], tiny), max(work.tally[CLOSING], good)
+    tiny, good = max(work.options.tolerance, tiny), max(work.options.tolerance, good)
     rows(model, work, forces)
     rounding = 1e-15 * largest(work.v, 7 * model.n) if level == 1 else 0.0
     size = largest(work.phi if level == 0 else work.rate, model.nr)
     if level == 0:
-        work.tally[OPENED] = size
+        work.tally.opened = size
     for _ in range(40):
         if size <= tiny + rounding:
             return True
-        if work.tally[VALID] == 0.0:
+        if work.factor_valid == 0:
             masses(model, work)
             factorise(model, work)
         if level == 0:
             correct(model, work, work.phi, work.q)
-            work.tally[POSITION] = work.tally[POSITION] + 1.0
+            work.tally.position_steps += 1
         else:
             correct(model, work, work.rate, work.v)
-            work.tally[VELOCITY] = work.tally[VELOCITY] + 1.0
+            work.tally.velocity_steps += 1
         rows(model, work, forces)
         now = largest(work.phi if level == 0 else work.rate, model.nr)
         if not now < 0.2 * size:
@@ -88,7 +90,7 @@ def settle(model, work, forces, level):
                 return True
             if now != now:
                 return False
-            work.tally[VALID] = 0.0
+            work.factor_valid = 0
         size = now
     return size <= good + 10.0 * rounding
 
@@ -97,16 +99,16 @@ def settle(model, work, forces, level):
 def close(model, work, element, forces, t, q, v, x, out):
     """q, v onto the constraints (in place), and the accelerations there; NaN where that fails."""
     take(model, work, element, forces, t, q, v)
-    work.tally[FAILED] = 0.0
-    if work.tally[CAREFUL] != 0.0:
-        work.tally[VALID] = 0.0
+    work.tally.failed = NOT
+    if work.tally.careful != 0:
+        work.factor_valid = 0
     closed = settle(model, work, forces, 0)
     if not closed:
-        work.tally[FAILED] = 1.0
+        work.tally.failed = AT_POSITIONS
     else:
         closed = settle(model, work, forces, 1)
         if not closed:
-            work.tally[FAILED] = 2.0
+            work.tally.failed = AT_VELOCITIES
     if not closed:
         for k in range(model.nq):
             out[k] = NAN
@@ -115,21 +117,21 @@ def close(model, work, element, forces, t, q, v, x, out):
         q[k], v[k] = work.q[k], work.v[k]
     apply(model, work, element, forces, t)
     masses(model, work)
-    fresh = work.tally[VALID] == 0.0
+    fresh = work.factor_valid == 0
     if fresh:
         factorise(model, work)
     accelerations(model, work, fresh)
-    deficient, near = 0.0, 1.0
+    dependent, near = 0, 1.0
     for r in range(model.nr):
         ratio = -EPSILON / (work.factor[model.row_place[r]] * model.row_value[r, 2])
         if ratio < 1e-7:
-            deficient += 1.0
+            dependent += 1
         elif ratio < near:
             near = ratio
-    remark(work.tally, deficient, near)
+    remark(work.tally, dependent, near)
     for k in range(7 * model.n):
         out[k] = work.a[k]
-    angles(model, work, forces.joint_R, q, v, out)
+    angles(model, work, q, v, out)
     state_rates(model, element, forces, out)
 
 
@@ -146,31 +148,31 @@ def report(model, work, element, forces, t, q, v, x, out):
     joint_state(model, work, forces, forces.q, forces.v, forces.acceleration)
     for k in range(model.nz):
         forces.acceleration[element.nv - model.nz + k] = x[model.nq - model.nz + k]
-    at = 0
+    p = 0
     for j in range(element.nq):
-        out[at + j] = forces.q[j]
-    at += element.nq
+        out[p + j] = forces.q[j]
+    p += element.nq
     for c in range(element.nv):
-        out[at + c], out[at + element.nv + c] = forces.v[c], forces.acceleration[c]
-    at += 2 * element.nv
+        out[p + c], out[p + element.nv + c] = forces.v[c], forces.acceleration[c]
+    p += 2 * element.nv
     for i in range(model.n):
-        e0, e1, e2 = local_spin(work, i, work.a, 7 * i)
         for j in range(3):
             for m in range(3):
-                out[at + 3 * j + m] = work.R[i, j, m]
-            out[at + 9 + j], out[at + 12 + j], out[at + 15 + j] = work.r[i, j], work.u[i, j], work.w[i, j]
-            out[at + 18 + j] = work.a[7 * i + j]
-            out[at + 21 + j] = work.R[i, j, 0] * e0 + work.R[i, j, 1] * e1 + work.R[i, j, 2] * e2
-        at += 24
+                out[p + 3 * j + m] = work.R[i, j, m]
+        put_at(out, p + 9, three(work.r, i))
+        put_at(out, p + 12, three(work.u, i))
+        put_at(out, p + 15, three(work.w, i))
+        put_at(out, p + 18, at(work.a, 7 * i))
+        put_at(out, p + 21, spin_rate(model, work, i))
+        p += 24
     for e in range(element.ne):
         for j in range(4):
-            out[at + j] = forces.force[e, j]
-        at += 4
+            out[p + j] = forces.force[e, j]
+        p += 4
     for c in range(element.nv):
-        out[at + c] = forces.tau[c]
-    at += element.nv
+        out[p + c] = forces.tau[c]
+    p += element.nv
     for r in range(model.nr):
-        for j in range(6):
-            out[at + j] = work.turning[r, 6 + j]
-            out[at + 6 + j] = work.turning[r, 18 + j]
-        at += 12
+        put_at(out, p, six(work.turning, 4 * r + 1))
+        put_at(out, p + 6, six(work.turning, 4 * r + 3))
+        p += 12

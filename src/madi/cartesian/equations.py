@@ -13,28 +13,31 @@ docs/references.md: [Haug 1989].
 from __future__ import annotations
 
 from madi.cartesian.motion import local_spin
-from madi.kernel import kernel
-from madi.loops.kkt import ACCELERATION, FACTORISATIONS, VALID, eliminate, solve
+from madi.kernel import inline, kernel
+from madi.loops.kkt import eliminate, solve
+from madi.spatial.vector import axis, cross, dot, minus, second, six, turned, turned_back
 
 
 @kernel
 def masses(model, work):
     """The mass matrix of every body: m three times, then the upper triangle of 4 G^T J G + k p p^T, k the trace of J."""
-    G, J, q, M = work.G, model.J, work.q, work.mass
+    G, q, M = work.G, work.q, work.mass
     for i in range(model.n):
         for j in range(3):
             M[i, j] = model.mass[i]
-        stiff = J[i, 0, 0] + J[i, 1, 1] + J[i, 2, 2]
-        at = 3
+        stiff = trace(model.J, i)
+        m = 3
         for a in range(4):
-            x = J[i, 0, 0] * G[i, 0, a] + J[i, 0, 1] * G[i, 1, a] + J[i, 0, 2] * G[i, 2, a]
-            y = J[i, 1, 0] * G[i, 0, a] + J[i, 1, 1] * G[i, 1, a] + J[i, 1, 2] * G[i, 2, a]
-            z = J[i, 2, 0] * G[i, 0, a] + J[i, 2, 1] * G[i, 1, a] + J[i, 2, 2] * G[i, 2, a]
+            x = turned(model.J, i, axis(G, i, a))
             for b in range(a, 4):
-                M[i, at] = (
-                    4.0 * (x * G[i, 0, b] + y * G[i, 1, b] + z * G[i, 2, b]) + stiff * q[7 * i + 3 + a] * q[7 * i + 3 + b]
-                )
-                at += 1
+                M[i, m] = 4.0 * dot(x, axis(G, i, b)) + stiff * q[7 * i + 3 + a] * q[7 * i + 3 + b]
+                m += 1
+
+
+@inline
+def trace(J, i):
+    """xx + yy + zz of matrix i."""
+    return J[i, 0, 0] + J[i, 1, 1] + J[i, 2, 2]
 
 
 @kernel
@@ -50,36 +53,28 @@ def factorise(model, work):
         F[model.row_place[r]] = -model.row_value[r, 2]
         for slot in range(4):
             if model.row_body[r, slot] < model.n:
-                for j in range(7 * slot, 7 * slot + 7):
-                    p = model.j_place[r, j]
+                for j in range(7):
+                    p = model.j_place[4 * r + slot, j]
                     if p >= 0:
-                        F[p] = F[p] + work.jacobian[r, j]
+                        F[p] = F[p] + work.jacobian[4 * r + slot, j]
     eliminate(model, F)
-    work.tally[VALID] = 1.0
-    work.tally[FACTORISATIONS] = work.tally[FACTORISATIONS] + 1.0
+    work.factor_valid = 1
+    work.tally.factorisations += 1
 
 
 @kernel
 def right_hand_side(model, work, x):
     """x = (forces, gamma)."""
-    G, J = work.G, model.J
     for i in range(model.n):
-        k, R, F = 7 * i, work.R, work.force
-        w0, w1, w2 = local_spin(work, i, work.v, k)
-        h0 = J[i, 0, 0] * w0 + J[i, 0, 1] * w1 + J[i, 0, 2] * w2
-        h1 = J[i, 1, 0] * w0 + J[i, 1, 1] * w1 + J[i, 1, 2] * w2
-        h2 = J[i, 2, 0] * w0 + J[i, 2, 1] * w1 + J[i, 2, 2] * w2
-        n0 = R[i, 0, 0] * F[i, 3] + R[i, 1, 0] * F[i, 4] + R[i, 2, 0] * F[i, 5] - (w1 * h2 - w2 * h1)
-        n1 = R[i, 0, 1] * F[i, 3] + R[i, 1, 1] * F[i, 4] + R[i, 2, 1] * F[i, 5] - (w2 * h0 - w0 * h2)
-        n2 = R[i, 0, 2] * F[i, 3] + R[i, 1, 2] * F[i, 4] + R[i, 2, 2] * F[i, 5] - (w0 * h1 - w1 * h0)
+        k, F = 7 * i, six(work.force, i)
+        w = local_spin(work, i, work.v, k)
+        n = minus(turned_back(work.R, i, second(F)), cross(w, turned(model.J, i, w)))
         a, b, c, d = work.v[k + 3], work.v[k + 4], work.v[k + 5], work.v[k + 6]
-        stiff = (J[i, 0, 0] + J[i, 1, 1] + J[i, 2, 2]) * (a * a + b * b + c * c + d * d)
+        stiff = trace(model.J, i) * (a * a + b * b + c * c + d * d)
         for j in range(3):
-            x[model.q_place[k + j]] = F[i, j]
+            x[model.q_place[k + j]] = work.force[i, j]
         for j in range(4):
-            x[model.q_place[k + 3 + j]] = (
-                2.0 * (G[i, 0, j] * n0 + G[i, 1, j] * n1 + G[i, 2, j] * n2) - stiff * work.q[k + 3 + j]
-            )
+            x[model.q_place[k + 3 + j]] = 2.0 * dot(axis(work.G, i, j), n) - stiff * work.q[k + 3 + j]
     for r in range(model.nr):
         x[model.row_place[r]] = work.gamma[r]
 
@@ -107,8 +102,8 @@ def residual(model, work, x, out):
             i = model.row_body[r, slot]
             if i < model.n:
                 for j in range(7):
-                    if model.j_place[r, 7 * slot + j] >= 0:
-                        s, y = model.q_place[7 * i + j], work.jacobian[r, 7 * slot + j]
+                    if model.j_place[4 * r + slot, j] >= 0:
+                        s, y = model.q_place[7 * i + j], work.jacobian[4 * r + slot, j]
                         out[p] = out[p] - y * x[s]
                         out[s] = out[s] - y * x[p]
 
@@ -131,7 +126,7 @@ def accelerations(model, work, fresh):
             scale = max(scale, abs(x[p]))
             if not abs(y[p]) <= size:
                 size = abs(y[p])
-        work.tally[ACCELERATION] = work.tally[ACCELERATION] + 1.0
+        work.tally.acceleration_steps += 1
         if size <= 1e-12 * scale:
             break
         if not size < 0.2 * last:

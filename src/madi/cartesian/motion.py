@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from madi.kernel import atan2, floor, kernel, sqrt
+from madi.cartesian.words import BALL, SECOND, SHIFT, TURN, X, Y, Z
+from madi.kernel import atan2, floor, inline, kernel, sqrt
 from madi.signals.tape import drive_signals
+from madi.spatial.vector import (
+    ZERO,
+    at,
+    axis,
+    cross,
+    dot,
+    minus,
+    plus,
+    plus_scaled,
+    put,
+    put_at,
+    put_axis,
+    scaled,
+    three,
+    turned,
+    turned_back,
+)
 
-REVOLUTE, PRISMATIC, HELICAL, FIXED, CYLINDRICAL, UNIVERSAL, SPHERICAL, PLANAR, FREE = range(9)
 TWO_PI = 6.283185307179586
 
 
@@ -17,10 +34,9 @@ def take(model, work, element, forces, t, q, v):
         work.q[k], work.v[k] = q[k], v[k]
     for k in range(model.nk):
         if model.link_turn[k] >= 0:
-            at = 7 * model.n + model.link_turn[k]
-            work.turn[k] = q[at]
-            if model.link_code[k] == UNIVERSAL:
-                work.turn2[k] = q[at + 1]
+            work.turn[k] = q[7 * model.n + model.link_turn[k]]
+        if model.link_second[k] >= 0:
+            work.turn2[k] = q[7 * model.n + model.link_second[k]]
     for k in range(model.nz):  # first-order states, last of all
         forces.v[element.nv - model.nz + k] = v[model.nq - model.nz + k]
     normalise(model, work)
@@ -44,60 +60,54 @@ def normalise(model, work):
 
 @kernel
 def bodies(model, work):
-    """Axes, G and angular velocity of every body from q, v in work."""
-    R, G, q, v = work.R, work.G, work.q, work.v
-    n = model.n
+    """Axes, G and angular velocity of every body from q, v in work; the ground rests."""
+    R, G, n = work.R, work.G, model.n
     for i in range(n):
         k = 7 * i
-        a, b, c, d = q[k + 3], q[k + 4], q[k + 5], q[k + 6]
-        R[i, 0, 0], R[i, 0, 1], R[i, 0, 2] = 1.0 - 2.0 * (c * c + d * d), 2.0 * (b * c - a * d), 2.0 * (b * d + a * c)
-        R[i, 1, 0], R[i, 1, 1], R[i, 1, 2] = 2.0 * (b * c + a * d), 1.0 - 2.0 * (b * b + d * d), 2.0 * (c * d - a * b)
-        R[i, 2, 0], R[i, 2, 1], R[i, 2, 2] = 2.0 * (b * d - a * c), 2.0 * (c * d + a * b), 1.0 - 2.0 * (b * b + c * c)
-        G[i, 0, 0], G[i, 0, 1], G[i, 0, 2], G[i, 0, 3] = -b, a, d, -c
-        G[i, 1, 0], G[i, 1, 1], G[i, 1, 2], G[i, 1, 3] = -c, -d, a, b
-        G[i, 2, 0], G[i, 2, 1], G[i, 2, 2], G[i, 2, 3] = -d, c, -b, a
-        for j in range(3):
-            work.r[i, j] = q[k + j]
-            work.u[i, j] = v[k + j]
-        x, y, z = local_spin(work, i, v, k)
-        for j in range(3):
-            work.w[i, j] = R[i, j, 0] * x + R[i, j, 1] * y + R[i, j, 2] * z
-    for j in range(3):
-        for m in range(3):
-            R[n, j, m] = 1.0 if j == m else 0.0
-        work.r[n, j] = 0.0
-        work.u[n, j] = 0.0
-        work.w[n, j] = 0.0
+        a, b, c, d = work.q[k + 3], work.q[k + 4], work.q[k + 5], work.q[k + 6]
+        put_axis(R, i, X, (1.0 - 2.0 * (c * c + d * d), 2.0 * (b * c + a * d), 2.0 * (b * d - a * c)))
+        put_axis(R, i, Y, (2.0 * (b * c - a * d), 1.0 - 2.0 * (b * b + d * d), 2.0 * (c * d + a * b)))
+        put_axis(R, i, Z, (2.0 * (b * d + a * c), 2.0 * (c * d - a * b), 1.0 - 2.0 * (b * b + c * c)))
+        put_axis(G, i, 0, (-b, -c, -d))
+        put_axis(G, i, 1, (a, -d, c))
+        put_axis(G, i, 2, (d, a, -b))
+        put_axis(G, i, 3, (-c, b, a))
+        put(work.r, i, at(work.q, k))
+        put(work.u, i, at(work.v, k))
+        put(work.w, i, turned(R, i, local_spin(work, i, work.v, k)))
+    put_axis(R, n, X, (1.0, 0.0, 0.0))
+    put_axis(R, n, Y, (0.0, 1.0, 0.0))
+    put_axis(R, n, Z, (0.0, 0.0, 1.0))
+    put(work.r, n, ZERO)
+    put(work.u, n, ZERO)
+    put(work.w, n, ZERO)
 
 
 @kernel
 def local_spin(work, i, v, k):
     """w' = 2 G p' of body i, its p' at v[k+3]."""
-    G = work.G
-    a, b, c, d = v[k + 3], v[k + 4], v[k + 5], v[k + 6]
-    return (
-        2.0 * (G[i, 0, 0] * a + G[i, 0, 1] * b + G[i, 0, 2] * c + G[i, 0, 3] * d),
-        2.0 * (G[i, 1, 0] * a + G[i, 1, 1] * b + G[i, 1, 2] * c + G[i, 1, 3] * d),
-        2.0 * (G[i, 2, 0] * a + G[i, 2, 1] * b + G[i, 2, 2] * c + G[i, 2, 3] * d),
-    )
+    w = scaled(v[k + 3], axis(work.G, i, 0))
+    for m in range(1, 4):
+        w = plus_scaled(w, v[k + 3 + m], axis(work.G, i, m))
+    return scaled(2.0, w)
 
 
 @kernel
 def link_frames(model, work, k):
-    """Origins (global, and their velocities) and axes of the two frames of link k."""
-    R, E, o = work.R, work.E, work.o
-    s, C = model.link_s, model.link_C
+    """Of the two frames of link k: axes, origins from the centres of mass, and the origins' velocities."""
     for side in range(2):
         i, m = model.link_a[k] if side == 0 else model.link_b[k], 2 * k + side
-        for j in range(3):
-            for c in range(3):
-                E[side, j, c] = R[i, j, 0] * C[m, 0, c] + R[i, j, 1] * C[m, 1, c] + R[i, j, 2] * C[m, 2, c]
-            o[side, j] = R[i, j, 0] * s[m, 0] + R[i, j, 1] * s[m, 1] + R[i, j, 2] * s[m, 2]  # from the centre of mass
-        x, y, z = o[side, 0], o[side, 1], o[side, 2]
-        w0, w1, w2 = work.w[i, 0], work.w[i, 1], work.w[i, 2]
-        work.od[side, 0] = work.u[i, 0] + w1 * z - w2 * y
-        work.od[side, 1] = work.u[i, 1] + w2 * x - w0 * z
-        work.od[side, 2] = work.u[i, 2] + w0 * y - w1 * x
+        for c in range(3):
+            put_axis(work.E, side, c, turned(work.R, i, axis(model.link_C, m, c)))
+        s = turned(work.R, i, three(model.link_s, m))
+        put(work.o, side, s)
+        put(work.od, side, plus(three(work.u, i), cross(three(work.w, i), s)))
+
+
+@inline
+def between(work, a, b):
+    """From the origin of frame a to that of frame b, on bodies a, b."""
+    return minus(minus(plus(three(work.r, b), three(work.o, 1)), three(work.r, a)), three(work.o, 0))
 
 
 @kernel
@@ -107,145 +117,117 @@ def counted(angle, before):
 
 
 @kernel
-def turn_of(model, work, k):
+def turn_of(work, k):
     """Angle of link k between the x axes about z of frame a (its frames are in work)."""
-    E = work.E
-    c = E[0, 0, 0] * E[1, 0, 0] + E[0, 1, 0] * E[1, 1, 0] + E[0, 2, 0] * E[1, 2, 0]
-    s = E[0, 0, 1] * E[1, 0, 0] + E[0, 1, 1] * E[1, 1, 0] + E[0, 2, 1] * E[1, 2, 0]
-    work.turn[k] = counted(atan2(s, c), work.turn[k])
+    x = axis(work.E, 1, X)
+    work.turn[k] = counted(atan2(dot(axis(work.E, 0, Y), x), dot(axis(work.E, 0, X), x)), work.turn[k])
     return work.turn[k]
 
 
 # ---- in the joints: for forces on their coordinates, and for results ------------------------------------------------
 
 
+@inline
+def spin_rate(model, work, i):
+    """Angular acceleration of body i (accelerations in work.a). 2 G p'' is that in body axes: G' p' = 0."""
+    if i < model.n:
+        return turned(work.R, i, local_spin(work, i, work.a, 7 * i))
+    return ZERO
+
+
+@inline
+def origin_acceleration(model, work, i, side, e):
+    """Acceleration of the origin of a frame on body i, e its angular acceleration: r'' + e x s + w x (w x s)."""
+    s, w = three(work.o, side), three(work.w, i)
+    g = plus(cross(e, s), cross(w, cross(w, s)))
+    if i < model.n:
+        g = plus(at(work.a, 7 * i), g)
+    return g
+
+
 @kernel
 def relative(model, work, k):
-    """work.state = seen from frame a: d, d', d'' of the origins and the relative W, W' (body accelerations in work.a)."""
-    E, o, w, x = work.E, work.o, work.w, work.state
-    a, b = model.link_a[k], model.link_b[k]
+    """Of link k: d, d', d'' between the origins and w, w' of b against a, as an observer on frame a sees them, in global
+    axes; body accelerations are in work.a. Leaves the frames in work."""
     link_frames(model, work, k)
-    for j in range(3):
-        x[j] = work.r[b, j] + o[1, j] - work.r[a, j] - o[0, j]
-        x[3 + j] = work.od[1, j] - work.od[0, j]
-        x[6 + j] = 0.0
-        x[9 + j] = w[b, j] - w[a, j]
-        x[12 + j] = 0.0
-        x[15 + j] = 0.0  # angular acceleration of a
-    for side in range(2):
-        i = a if side == 0 else b
-        sign = -1.0 if side == 0 else 1.0
-        if i < model.n:
-            e0, e1, e2 = local_spin(work, i, work.a, 7 * i)  # 2 G p'' is w'' in body axes: G' p' = 0
-            for j in range(3):
-                work.z[j] = work.R[i, j, 0] * e0 + work.R[i, j, 1] * e1 + work.R[i, j, 2] * e2
-                x[12 + j] = x[12 + j] + sign * work.z[j]
-                x[6 + j] = x[6 + j] + sign * work.a[7 * i + j]
-                if side == 0:
-                    x[15 + j] = work.z[j]
-            s0, s1, s2 = o[side, 0], o[side, 1], o[side, 2]
-            w0, w1, w2 = w[i, 0], w[i, 1], w[i, 2]
-            h0, h1, h2 = w1 * s2 - w2 * s1, w2 * s0 - w0 * s2, w0 * s1 - w1 * s0
-            e0, e1, e2 = work.z[0], work.z[1], work.z[2]
-            x[6] = x[6] + sign * (e1 * s2 - e2 * s1 + w1 * h2 - w2 * h1)
-            x[7] = x[7] + sign * (e2 * s0 - e0 * s2 + w2 * h0 - w0 * h2)
-            x[8] = x[8] + sign * (e0 * s1 - e1 * s0 + w0 * h1 - w1 * h0)
-    # as an observer on a sees them
-    w0, w1, w2 = w[a, 0], w[a, 1], w[a, 2]
-    d0, d1, d2 = x[0], x[1], x[2]
-    u0, u1, u2 = x[3] - (w1 * d2 - w2 * d1), x[4] - (w2 * d0 - w0 * d2), x[5] - (w0 * d1 - w1 * d0)
-    h0, h1, h2 = w1 * d2 - w2 * d1, w2 * d0 - w0 * d2, w0 * d1 - w1 * d0
-    e0, e1, e2 = x[15], x[16], x[17]
-    x[6] = x[6] - (e1 * d2 - e2 * d1) - (w1 * h2 - w2 * h1) - 2.0 * (w1 * u2 - w2 * u1)
-    x[7] = x[7] - (e2 * d0 - e0 * d2) - (w2 * h0 - w0 * h2) - 2.0 * (w2 * u0 - w0 * u2)
-    x[8] = x[8] - (e0 * d1 - e1 * d0) - (w0 * h1 - w1 * h0) - 2.0 * (w0 * u1 - w1 * u0)
-    x[3], x[4], x[5] = u0, u1, u2
-    v0, v1, v2 = x[9], x[10], x[11]
-    x[12], x[13], x[14] = x[12] - (w1 * v2 - w2 * v1), x[13] - (w2 * v0 - w0 * v2), x[14] - (w0 * v1 - w1 * v0)
-    for m in range(5):
-        d0, d1, d2 = x[3 * m], x[3 * m + 1], x[3 * m + 2]
-        for j in range(3):
-            x[3 * m + j] = E[0, 0, j] * d0 + E[0, 1, j] * d1 + E[0, 2, j] * d2
+    a, b = model.link_a[k], model.link_b[k]
+    spin, e = three(work.w, a), spin_rate(model, work, a)
+    e_b = spin_rate(model, work, b)
+    d = between(work, a, b)
+    carried = cross(spin, d)
+    u = minus(minus(three(work.od, 1), three(work.od, 0)), carried)
+    g = minus(origin_acceleration(model, work, b, 1, e_b), origin_acceleration(model, work, a, 0, e))
+    g = minus(minus(g, plus(cross(e, d), cross(spin, carried))), scaled(2.0, cross(spin, u)))
+    w = minus(three(work.w, b), spin)
+    return d, u, g, w, minus(minus(e_b, e), cross(spin, w))
 
 
 @kernel
-def relative_axes(work, R):
-    """R = frame b seen from frame a."""
-    E = work.E
-    for i in range(3):
-        for j in range(3):
-            R[i, j] = E[0, 0, i] * E[1, 0, j] + E[0, 1, i] * E[1, 1, j] + E[0, 2, i] * E[1, 2, j]
+def first_turn(work, k, w, e):
+    """Angle of link k about z of frame a, its rate and acceleration, for w, w' of `relative`."""
+    z = axis(work.E, 0, Z)
+    return turn_of(work, k), dot(z, w), dot(z, e)
 
 
 @kernel
-def second_turn(work, k, R):
-    """Angle of universal joint k about the axis of its child, its rate and acceleration; relative motion and axes are in
-    work and R."""
-    x = work.state
-    work.turn2[k] = counted(atan2(R[2, 1], R[2, 2]), work.turn2[k])
-    acceleration = R[0, 0] * x[12] + R[1, 0] * x[13] + x[11] * (R[0, 0] * x[10] - R[1, 0] * x[9])
-    return work.turn2[k], R[0, 0] * x[9] + R[1, 0] * x[10], acceleration
+def second_turn(work, k, w, e):
+    """The same about x of frame b, which the first turn carries along: x' = (z . w) z x x."""
+    x, y, z = axis(work.E, 1, X), axis(work.E, 1, Y), axis(work.E, 0, Z)
+    work.turn2[k] = counted(atan2(dot(z, y), dot(z, axis(work.E, 1, Z))), work.turn2[k])
+    return work.turn2[k], dot(x, w), dot(x, e) + dot(z, w) * dot(cross(z, x), w)
 
 
 @kernel
-def angles(model, work, R, q, v, a):
+def angles(model, work, q, v, a):
     """The angles of all joints that have some, their rates and accelerations, behind the bodies' coordinates of q, v, a."""
-    x = work.state
     for k in range(model.nk):
         if model.link_turn[k] >= 0:
-            at = 7 * model.n + model.link_turn[k]
-            relative(model, work, k)
-            q[at], v[at], a[at] = turn_of(model, work, k), x[11], x[14]
-            if model.link_code[k] == UNIVERSAL:
-                relative_axes(work, R)
-                q[at + 1], v[at + 1], a[at + 1] = second_turn(work, k, R)
+            _, _, _, w, e = relative(model, work, k)
+            i = 7 * model.n + model.link_turn[k]
+            q[i], v[i], a[i] = first_turn(work, k, w, e)
+            if model.link_second[k] >= 0:
+                i = 7 * model.n + model.link_second[k]
+                q[i], v[i], a[i] = second_turn(work, k, w, e)
 
 
 @kernel
 def joint_state(model, work, forces, q, v, a):
     """Coordinates, speeds and accelerations of all joints that the tree kept, as it names them."""
-    x, R = work.state, forces.joint_R
     for k in range(model.nk):
-        code, i, c = model.link_code[k], model.link_q[k], model.link_v[k]
-        if code < 0 or i < 0:
+        i, c = model.link_q[k], model.link_v[k]
+        if i < 0:
             continue
-        relative(model, work, k)
-        if code in (REVOLUTE, HELICAL):
-            q[i], v[c], a[c] = turn_of(model, work, k), x[11], x[14]
-        elif code == PRISMATIC:
-            q[i], v[c], a[c] = x[2], x[5], x[8]
-        elif code == CYLINDRICAL:
-            q[i], v[c], a[c] = x[2], x[5], x[8]
-            q[i + 1], v[c + 1], a[c + 1] = turn_of(model, work, k), x[11], x[14]
-        elif code == PLANAR:
-            q[i], v[c], a[c] = x[0], x[3], x[6]
-            q[i + 1], v[c + 1], a[c + 1] = x[1], x[4], x[7]
-            q[i + 2], v[c + 2], a[c + 2] = turn_of(model, work, k), x[11], x[14]
-        elif code == UNIVERSAL:
-            relative_axes(work, R)
-            q[i], v[c], a[c] = turn_of(model, work, k), x[11], x[14]
-            q[i + 1], v[c + 1], a[c + 1] = second_turn(work, k, R)
-        elif code in (SPHERICAL, FREE):
-            relative_axes(work, R)
-            shift = 3 if code == FREE else 0
-            quaternion(R, q, i + shift)
-            for j in range(3):
-                v[c + shift + j] = R[0, j] * x[9] + R[1, j] * x[10] + R[2, j] * x[11]
-                a[c + shift + j] = R[0, j] * x[12] + R[1, j] * x[13] + R[2, j] * x[14]
-                if code == FREE:
-                    q[i + j] = x[j]
-                    v[c + j] = R[0, j] * x[3] + R[1, j] * x[4] + R[2, j] * x[5]
-                    a[c + j] = R[0, j] * x[6] + R[1, j] * x[7] + R[2, j] * x[8]
-            if code == FREE:  # the axes turn: less w x v
-                w0, w1, w2 = v[c + 3], v[c + 4], v[c + 5]
-                a[c] = a[c] - (w1 * v[c + 2] - w2 * v[c + 1])
-                a[c + 1] = a[c + 1] - (w2 * v[c] - w0 * v[c + 2])
-                a[c + 2] = a[c + 2] - (w0 * v[c + 1] - w1 * v[c])
+        d, u, g, w, e = relative(model, work, k)
+        for p in range(model.link_parts[k]):
+            part = model.link_part[k, p]
+            if part == TURN:
+                q[i], v[c], a[c] = first_turn(work, k, w, e)
+                i, c = i + 1, c + 1
+            elif part == SECOND:
+                q[i], v[c], a[c] = second_turn(work, k, w, e)
+                i, c = i + 1, c + 1
+            elif part == BALL:
+                quaternion(work, forces.joint_R, q, i)
+                put_at(v, c, turned_back(work.E, 1, w))
+                put_at(a, c, turned_back(work.E, 1, e))
+                i, c = i + 4, c + 3
+            elif part == SHIFT:
+                put_at(q, i, turned_back(work.E, 0, d))
+                put_at(v, c, turned_back(work.E, 1, u))
+                put_at(a, c, turned_back(work.E, 1, minus(g, cross(w, u))))  # the axes of its speeds turn
+                i, c = i + 3, c + 3
+            else:
+                s = axis(work.E, 0, part)
+                q[i], v[c], a[c] = dot(s, d), dot(s, u), dot(s, g)
+                i, c = i + 1, c + 1
 
 
 @kernel
-def quaternion(R, q, i):
-    """Unit quaternion of R, next to what is in q already."""
+def quaternion(work, R, q, i):
+    """Unit quaternion of frame b seen from frame a, next to what is in q already; R: scratch."""
+    for j in range(3):
+        for m in range(3):
+            R[j, m] = dot(axis(work.E, 0, j), axis(work.E, 1, m))
     t = R[0, 0] + R[1, 1] + R[2, 2]
     if t > 0.0:
         s = sqrt(1.0 + t)

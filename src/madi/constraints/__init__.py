@@ -11,9 +11,17 @@ both paths have in common cancels exactly and is never formed. An observer on bo
 
     psi' . dY = -psi . (Y_a x dY) + extra,
 
-and a row file gives, in `row`, (Phi, f, n, extra). A new kind is a file beside these and its lines in `dispatch.py`.
+and a row file gives (Phi, psi, extra) of its kinds, in `ROWS`, and the constraints that can be drawn with them. A new kind
+is a file beside these and its name in `MODULES`.
 """
 
-from madi.constraints.dispatch import ROWS, WORDS
+from madi.constraints import angle, coupler, distance, rotation, translation
+from madi.constraints.kind import ConstraintKind, RowKind
 
-__all__ = ["ROWS", "WORDS"]
+MODULES = (translation, rotation, angle, distance, coupler)
+ROWS: dict[str, RowKind] = {kind.name: kind for module in MODULES for kind in module.ROWS}
+CODES = {name: code for code, name in enumerate(ROWS)}  # in arrays
+BY_CODE = tuple(ROWS.values())
+CONSTRAINTS: dict[str, ConstraintKind] = {
+    kind.name: kind for module in MODULES for kind in getattr(module, "CONSTRAINTS", ())
+}

@@ -6,16 +6,19 @@ holds the advance against the turn: Phi = z . (o_b - o_a) - h angle, whole turns
 
 from __future__ import annotations
 
+from madi.constraints.kind import RowKind, wanted
 from madi.kernel import atan2, floor, kernel, where
+from madi.spatial.vector import ZERO, axis, cross, dot, join, minus, scaled, three
+
+X, Y, Z = range(3)
+TWO_PI = 6.283185307179586
 
 
 @kernel
 def turn(work):
     """Angle between the x axes about z of frame a, in (-pi, pi]."""
-    E = work.pair_E
-    c = E[0, 0, 0] * E[1, 0, 0] + E[0, 1, 0] * E[1, 1, 0] + E[0, 2, 0] * E[1, 2, 0]
-    s = E[0, 0, 1] * E[1, 0, 0] + E[0, 1, 1] * E[1, 1, 0] + E[0, 2, 1] * E[1, 2, 0]
-    return atan2(s, c)
+    x = axis(work.pair_E, 1, X)
+    return atan2(dot(axis(work.pair_E, 0, Y), x), dot(axis(work.pair_E, 0, X), x))
 
 
 @kernel
@@ -27,20 +30,17 @@ def nearest(x, period):
 
 
 @kernel
-def row(work, wanted):
-    """(Phi, f, n, extra)."""
-    E = work.pair_E
-    return nearest(turn(work) - wanted, 6.283185307179586), 0.0, 0.0, 0.0, E[0, 0, 2], E[0, 1, 2], E[0, 2, 2], 0.0
+def angle(model, work, r, u, w):
+    """(Phi, psi, extra)."""
+    return nearest(turn(work) - wanted(model, work, r, 0), TWO_PI), join(ZERO, axis(work.pair_E, 0, Z)), 0.0
 
 
 @kernel
-def screw(work, pitch, u0, u1, u2, w0, w1, w2):
-    """(Phi, f, n, extra) for an advance of `pitch` per radian."""
-    E, o = work.pair_E, work.pair_o
-    z0, z1, z2 = E[0, 0, 2], E[0, 1, 2], E[0, 2, 2]
-    x, y, z = o[1, 0], o[1, 1], o[1, 2]
-    advance = z0 * (x - o[0, 0]) + z1 * (y - o[0, 1]) + z2 * (z - o[0, 2])
-    phi = nearest(advance - pitch * turn(work), 6.283185307179586 * pitch)
-    extra = (u1 * z2 - u2 * z1) * w0 + (u2 * z0 - u0 * z2) * w1 + (u0 * z1 - u1 * z0) * w2
-    n0, n1, n2 = y * z2 - z * z1 - pitch * z0, z * z0 - x * z2 - pitch * z1, x * z1 - y * z0 - pitch * z2
-    return phi, z0, z1, z2, n0, n1, n2, extra
+def screw(model, work, r, u, w):
+    """(Phi, psi, extra) for an advance of h per radian."""
+    h, z, o = model.row_value[r, 0], axis(work.pair_E, 0, Z), three(work.pair_o, 1)
+    phi = nearest(dot(z, minus(o, three(work.pair_o, 0))) - h * turn(work), TWO_PI * h)
+    return phi, join(z, minus(cross(o, z), scaled(h, z))), dot(cross(u, z), w)
+
+
+ROWS = (RowKind("angle", "angle", angle, turn=Z), RowKind("screw", "advance of the screw", screw, unit="m", number="pitch"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from madi.kernel import kernel
+from madi.constraints.kind import ConstraintKind, RowKind
+from madi.kernel import inline, kernel
+from madi.spatial.vector import ZERO, join, put
 
 
 @kernel
@@ -18,5 +20,14 @@ def row(model, work, r):
         known = known - ratio * work.acceleration[b]
     work.gamma[r] = -known
     work.pace[r] = 0.0
-    for j in range(6):
-        work.psi[r, j] = 0.0
+    put(work.psi, r, join(ZERO, ZERO))
+
+
+@inline
+def entry(model, r, column):
+    """Entry of Phi_q in one of the row's two columns."""
+    return 1.0 if model.row_a[r] == column else -model.row_value[r, 0]
+
+
+ROWS = (RowKind("coupler", "ratio", row, number="ratio", on_joints=True),)
+CONSTRAINTS = (ConstraintKind("coupler", "coupler", "coupler", lambda points, parameters: float(parameters["ratio"]), True),)

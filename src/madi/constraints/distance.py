@@ -1,20 +1,32 @@
 """Two points keep their distance (a massless rod): Phi = (d . d - l^2) / (2 l), d = o_b - o_a.
 
-As a force: along d / l through o_b. Seen from a both d and o_b move with u: extra = u . u / l + (u x d/l) . w.
+As a force: along e = d / l through o_b. Seen from a both d and o_b move with u: extra = u . u / l + (u x e) . w.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from madi.constraints.kind import ConstraintKind, RowKind
 from madi.kernel import kernel
+from madi.spatial.vector import cross, dot, join, minus, scaled, three
 
 
 @kernel
-def row(work, length, u0, u1, u2, w0, w1, w2):
-    """(Phi, f, n, extra)."""
-    o, inverse = work.pair_o, 1.0 / length
-    x, y, z = o[1, 0], o[1, 1], o[1, 2]
-    d0, d1, d2 = (x - o[0, 0]) * inverse, (y - o[0, 1]) * inverse, (z - o[0, 2]) * inverse
-    phi = 0.5 * length * (d0 * d0 + d1 * d1 + d2 * d2 - 1.0)
-    extra = (u0 * u0 + u1 * u1 + u2 * u2) * inverse
-    extra = extra + (u1 * d2 - u2 * d1) * w0 + (u2 * d0 - u0 * d2) * w1 + (u0 * d1 - u1 * d0) * w2
-    return phi, d0, d1, d2, y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0, extra
+def row(model, work, r, u, w):
+    """(Phi, psi, extra)."""
+    length, o = model.row_value[r, 0], three(work.pair_o, 1)
+    inverse = 1.0 / length
+    e = scaled(inverse, minus(o, three(work.pair_o, 0)))
+    phi = 0.5 * length * (dot(e, e) - 1.0)
+    return phi, join(e, cross(o, e)), dot(u, u) * inverse + dot(cross(u, e), w)
+
+
+def _length(points, parameters):
+    """As given, or as drawn."""
+    given = parameters["length"]
+    return float(np.linalg.norm(points[1] - points[0]) if given is None else given)
+
+
+ROWS = (RowKind("distance", "length", row, unit="m", number="length"),)
+CONSTRAINTS = (ConstraintKind("distance", "distance", "distance", _length),)

@@ -7,16 +7,33 @@ at the axes themselves (loops/assemble.py).
 
 from __future__ import annotations
 
+from madi.constraints.kind import RowKind
 from madi.kernel import kernel
+from madi.spatial.vector import ZERO, axis, cross, dot, join, scaled
 
 
 @kernel
-def row(work, i, j, sign, w0, w1, w2):
-    """(Phi, f, n, extra) for axis i of frame b and axis j of frame a."""
-    E = work.pair_E
-    p0, p1, p2 = sign * E[1, 0, i], sign * E[1, 1, i], sign * E[1, 2, i]
-    s0, s1, s2 = E[0, 0, j], E[0, 1, j], E[0, 2, j]
-    a0, a1, a2 = w1 * p2 - w2 * p1, w2 * p0 - w0 * p2, w0 * p1 - w1 * p0
-    extra = (a1 * s2 - a2 * s1) * w0 + (a2 * s0 - a0 * s2) * w1 + (a0 * s1 - a1 * s0) * w2
-    phi = p0 * s0 + p1 * s1 + p2 * s2
-    return phi, 0.0, 0.0, 0.0, p1 * s2 - p2 * s1, p2 * s0 - p0 * s2, p0 * s1 - p1 * s0, extra
+def perpendicular(work, i, j, sign, w):
+    """(Phi, psi, extra) for axis i of frame b, times the sign, and axis j of frame a."""
+    p, s = scaled(sign, axis(work.pair_E, 1, i)), axis(work.pair_E, 0, j)
+    return dot(p, s), join(ZERO, cross(p, s)), dot(cross(cross(w, p), s), w)
+
+
+def _row(i, j, sign):
+    """The row of axis i of frame b and axis j of frame a."""
+
+    @kernel
+    def row(model, work, r, u, w):
+        """(Phi, psi, extra)."""
+        return perpendicular(work, i, j, sign, w)
+
+    return row
+
+
+X, Y, Z = range(3)
+ROWS = (
+    RowKind("rx", "rotation about x", _row(Z, Y, -1.0), facing=Z),
+    RowKind("ry", "rotation about y", _row(Z, X, 1.0), facing=Z),
+    RowKind("rz", "rotation about z", _row(X, Y, 1.0), facing=X),
+    RowKind("cross", "axes perpendicular", _row(X, Z, 1.0)),
+)

@@ -1,19 +1,33 @@
-"""The origin of frame b stays where it is along axis k of frame a: Phi = e . (o_b - o_a).
+"""The origin of frame b stays where it is along axis k of frame a, or is driven: Phi = e . (o_b - o_a) - wanted.
 
 As a force: along e, through o_b. Seen from a, e rests and o_b moves with u: extra = (u x e) . w.
 """
 
 from __future__ import annotations
 
+from madi.constraints.kind import ConstraintKind, RowKind, wanted
 from madi.kernel import kernel
+from madi.spatial.vector import axis, cross, dot, join, minus, three
 
 
 @kernel
-def row(work, k, u0, u1, u2, w0, w1, w2):
-    """(Phi, f, n, extra); u: velocity of o_b seen from a, w: angular velocity of b seen from a."""
-    E, o = work.pair_E, work.pair_o
-    e0, e1, e2 = E[0, 0, k], E[0, 1, k], E[0, 2, k]
-    x, y, z = o[1, 0], o[1, 1], o[1, 2]
-    phi = e0 * (x - o[0, 0]) + e1 * (y - o[0, 1]) + e2 * (z - o[0, 2])
-    extra = (u1 * e2 - u2 * e1) * w0 + (u2 * e0 - u0 * e2) * w1 + (u0 * e1 - u1 * e0) * w2
-    return phi, e0, e1, e2, y * e2 - z * e1, z * e0 - x * e2, x * e1 - y * e0, extra
+def along(model, work, r, k, u, w):
+    """(Phi, psi, extra) for axis k."""
+    e, o = axis(work.pair_E, 0, k), three(work.pair_o, 1)
+    phi = dot(e, minus(o, three(work.pair_o, 0))) - wanted(model, work, r, 0)
+    return phi, join(e, cross(o, e)), dot(cross(u, e), w)
+
+
+def _row(k):
+    """The row of axis k."""
+
+    @kernel
+    def row(model, work, r, u, w):
+        """(Phi, psi, extra)."""
+        return along(model, work, r, k, u, w)
+
+    return row
+
+
+ROWS = tuple(RowKind(f"t{x}", f"translation along {x}", _row(k), unit="m", slide=k) for k, x in enumerate("xyz"))
+CONSTRAINTS = (ConstraintKind("point_on_line", "tx ty", "xd yd"), ConstraintKind("point_on_plane", "tz", "zd"))

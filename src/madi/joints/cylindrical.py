@@ -12,6 +12,8 @@ KIND = JointKind(
     units=("m", "rad"),
     cut="tx ty rx ry",
     measured=("tz", "angle"),
+    parts="z turn",
+    absolute="xd yd xz yz",
 )
 
 

@@ -3,7 +3,17 @@
 from madi.joints.kind import JointKind
 from madi.kernel import kernel
 
-KIND = JointKind("fixed", code=3, weight=0.1, coordinates=(), speeds=(), units=(), axes=0, cut="tx ty tz rx ry rz")
+KIND = JointKind(
+    "fixed",
+    code=3,
+    weight=0.1,
+    coordinates=(),
+    speeds=(),
+    units=(),
+    axes=0,
+    cut="tx ty tz rx ry rz",
+    absolute="x y z xz yz yx",
+)
 
 
 @kernel

@@ -14,6 +14,7 @@ KIND = JointKind(
     speed_units=("m/s",) * 3 + ("rad/s",) * 3,
     axes=0,
     quaternion=3,
+    parts="shift ball",
 )
 
 

@@ -12,8 +12,13 @@ class JointKind:
     `axes`: how many directions its drawing takes: none (its frame is the child's), one (its z) or two (its z, then its x).
     `quaternion` is where in the joint's coordinates a unit quaternion starts, or None. Where there is none, speeds are
     the rates of the coordinates.
-    `cut`: the constraint rows (constraints/dispatch.py) that take the joint's place where it closes a loop, and `measured`
+    `cut`: the constraint rows (constraints/) that take the joint's place where it closes a loop, and `measured`
     the rows that measure its coordinates there, as far as they can be driven.
+    `parts`: its motion, one word after the other: a slide along "x", "y" or "z" of its frame on the parent, a "turn" about z
+    of it, a "second" turn about x of the child's frame, a "shift" (three slides, speeds along the child's axes), a "ball" (a
+    unit quaternion, speeds about the child's axes).
+    `absolute`: its rows in absolute coordinates (cartesian/): "x", the origins of its two frames agree along global x; "xz",
+    x of the parent's frame is normal to z of the child's; "xd", it is normal to the line between the origins; "screw".
     """
 
     name: str
@@ -27,6 +32,8 @@ class JointKind:
     quaternion: int | None = None
     cut: str = ""
     measured: tuple[str, ...] = ()
+    parts: str = ""
+    absolute: str = ""
 
     @property
     def nq(self) -> int:
@@ -37,6 +44,11 @@ class JointKind:
     def nv(self) -> int:
         """Number of generalised velocities: the joint's degrees of freedom."""
         return len(self.speeds)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it forbids any motion."""
+        return bool(self.cut)
 
     @property
     def rate_units(self) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ KIND = JointKind(
     units=("m", "m", "rad"),
     cut="tz rx ry",
     measured=("tx", "ty", "angle"),
+    parts="x y turn",
+    absolute="zd xz yz",
 )
 
 

@@ -12,6 +12,8 @@ KIND = JointKind(
     units=("rad",),
     cut="tx ty tz rx ry",
     measured=("angle",),
+    parts="turn",
+    absolute="x y z xz yz",
 )
 
 

@@ -12,6 +12,8 @@ KIND = JointKind(
     units=("rad",),
     cut="tx ty rx ry screw",
     measured=("angle",),
+    parts="turn",
+    absolute="xd yd xz yz screw",
 )
 
 

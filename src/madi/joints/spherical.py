@@ -15,6 +15,8 @@ KIND = JointKind(
     axes=0,
     quaternion=0,
     cut="tx ty tz",
+    parts="ball",
+    absolute="x y z",
 )
 
 

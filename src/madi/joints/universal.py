@@ -12,6 +12,8 @@ KIND = JointKind(
     units=("rad", "rad"),
     axes=2,
     cut="tx ty tz cross",
+    parts="turn second",
+    absolute="x y z zx",
 )
 
 

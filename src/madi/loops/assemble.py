@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.constraints.dispatch import RX, RZ, pair_frames
+from madi.constraints import BY_CODE
+from madi.constraints.dispatch import pair_frames
 from madi.errors import AssemblyError, InputError
 from madi.joints.dispatch import chart_point, retract
 from madi.loops.redundancy import dependent_drives, length_of, scales
@@ -72,10 +73,9 @@ class Closer:
         """Whether an axis points the wrong way, at the configuration evaluated last: a half turn looks closed to a row."""
         work = self.engine.work
         for r in range(self.nr):
-            kind = int(self.model.row_kind[r])
-            if RX <= kind <= RZ:
+            axis = BY_CODE[self.model.row_kind[r]].facing
+            if axis is not None:
                 pair_frames(self.model, work, int(self.model.row_pair[r]))
-                axis = 0 if kind == RZ else 2
                 if float(np.dot(work.pair_E[0][:, axis], work.pair_E[1][:, axis])) < 0:
                     return True
         return False

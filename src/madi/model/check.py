@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError, closest
 from madi.errors import finite_numbers as numbers
 from madi.forces import KINDS as FORCES
@@ -273,7 +274,7 @@ def _axes(joint: Joint, where: str) -> Iterator[Finding]:
             yield Finding(
                 where, "its two axes are not perpendicular", "Make them so, or use two revolute joints and a massless body"
             )
-    if joint.kind == "screw" and (numbers(joint.pitch) is None or np.shape(joint.pitch) != ()):
+    if numbers(joint.pitch) is None or np.shape(joint.pitch) != ():
         yield Finding(where, f"pitch {joint.pitch!r} is not a finite number", "Give metres of advance per full turn")
     if joint.x_axis is not None:
         x = numbers(joint.x_axis, 3)
@@ -572,7 +573,7 @@ def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
     on_joints = [force for force in model.forces if FORCES[force.kind].on_joint]
     acting = [(f"force {force.name!r}", str(joint_name(force.a))) for force in on_joints]
     for c in model.constraints:
-        if c.kind == "coupler":
+        if CONSTRAINTS[c.kind].on_joints:
             acting += [(f"constraint {c.name!r}", str(joint_name(end))) for end in (c.a, c.b)]
     for where, name in acting:
         if name.split(".")[0] in cut:
@@ -618,7 +619,7 @@ def _constraints(model: Model) -> Iterator[Finding]:
     known = _known_bodies(model)
     for c in model.constraints:
         where = f"constraint {c.name!r}"
-        if c.kind == "coupler":
+        if CONSTRAINTS[c.kind].on_joints:
             for end in (c.a, c.b):
                 yield from _coordinate(model, where, joint_name(end))
             if str(joint_name(c.a)) == str(joint_name(c.b)):

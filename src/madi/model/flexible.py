@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError, finite_numbers
 from madi.forces import KINDS as FORCES
+from madi.joints import KINDS
 from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.spatial.rotation import as_rotation
 
@@ -98,12 +100,12 @@ def _beam(lowered: Model, body: Body) -> Iterator[Finding]:
         return [places[name] for name in map(body_name, ends) if name in places]
 
     drawn = [joint for joint in lowered.joints if joint.station is None]
-    joints = [(joint, x) for joint in drawn if joint.kind != "free" for x in here(joint.parent, joint.child)]
+    joints = [(joint, x) for joint in drawn if KINDS[joint.kind].holds for x in here(joint.parent, joint.child)]
     elements: list[Any] = [*lowered.forces, *lowered.constraints]
     held = [x for _, x in joints] + [x for element in elements for x in here(element.a, element.b)]
     # held by other means than these joints
     floating = any(FORCES[force.kind].mount and here(force.a, force.b) for force in lowered.forces)
-    floating = floating or any(joint.kind == "free" and here(joint.parent, joint.child) for joint in drawn)
+    floating = floating or any(not KINDS[joint.kind].holds and here(joint.parent, joint.child) for joint in drawn)
     ends: dict[str, dict[float, str]] = {}
     for family, x, kind in body.flexible.ends():
         ends.setdefault(family, {})[x] = kind
@@ -171,7 +173,7 @@ def _worked(lowered: Model, joint: Joint) -> bool:
     """Whether the joint is driven or locked, or something acts on its coordinates."""
     on = [drive.coordinate for drive in lowered.drives]
     on += [joint_name(force.a) for force in lowered.forces if FORCES[force.kind].on_joint]
-    on += [joint_name(end) for c in lowered.constraints if c.kind == "coupler" for end in (c.a, c.b)]
+    on += [joint_name(end) for c in lowered.constraints if CONSTRAINTS[c.kind].on_joints for end in (c.a, c.b)]
     return any(str(name).split(".")[0] == joint.name for name in on)
 
 
@@ -185,16 +187,18 @@ def _about(body: Body, point: Any, axis: np.ndarray) -> float:
 
 def _slides(joint: Joint, axis: np.ndarray) -> bool:
     """Whether the joint lets the beam slide along an axis."""
-    if joint.kind == "planar":
-        return bool(abs(_unit(joint.axes[0]) @ axis) < 1e-6)
-    return joint.kind in ("prismatic", "cylindrical") and bool(np.linalg.norm(np.cross(_unit(joint.axes[0]), axis)) < 1e-6)
+    slides = set(KINDS[joint.kind].parts.split())
+    if slides >= {"x", "y"} and abs(_unit(joint.axes[0]) @ axis) < 1e-6:
+        return True
+    return "z" in slides and bool(np.linalg.norm(np.cross(_unit(joint.axes[0]), axis)) < 1e-6)
 
 
 def _turns(joint: Joint, axis: np.ndarray) -> bool:
     """Whether the joint lets the beam turn about an axis."""
-    if joint.kind in ("spherical", "free"):
+    turns = set(KINDS[joint.kind].parts.split())
+    if "ball" in turns:
         return True
-    if joint.kind in ("fixed", "prismatic"):
+    if "turn" not in turns:
         return False
     turn = np.stack([_unit(a) for a in joint.axes])
     return bool(np.linalg.norm(axis - turn.T @ np.linalg.lstsq(turn.T, axis, rcond=None)[0]) < 1e-6)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError, closest, positive_number
 from madi.flexible import Beam, Nodes, Section
 from madi.flexible.beam import USUAL
@@ -512,14 +513,23 @@ class Model:
         if isinstance(element, Body):
             on_bodies = [(f"joint {one.name!r}", (one.parent, one.child)) for one in self.joints]
             on_bodies += [(f"force {one.name!r}", (one.a, one.b)) for one in self.forces if FORCES[one.kind].ends]
-            on_bodies += [(f"constraint {one.name!r}", (one.a, one.b)) for one in self.constraints if one.kind != "coupler"]
+            on_bodies += [
+                (f"constraint {one.name!r}", (one.a, one.b))
+                for one in self.constraints
+                if not CONSTRAINTS[one.kind].on_joints
+            ]
             for who, ends in on_bodies:
                 if any(str(body_name(end)).partition("@")[0] == element.name for end in ends if end is not None):
                     found.append(who)
         if isinstance(element, Joint):
             found += [f"drive of {one.coordinate!r}" for one in self.drives if one.coordinate.split(".")[0] == element.name]
             on = [(f"force {f.name!r}", f.a) for f in self.forces if FORCES[f.kind].on_joint]
-            on += [(f"constraint {c.name!r}", end) for c in self.constraints if c.kind == "coupler" for end in (c.a, c.b)]
+            on += [
+                (f"constraint {c.name!r}", end)
+                for c in self.constraints
+                if CONSTRAINTS[c.kind].on_joints
+                for end in (c.a, c.b)
+            ]
             found += [who for who, end in on if str(joint_name(end)).split(".")[0] == element.name]
         return list(dict.fromkeys(found))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import ROWS
 from madi.joints import KINDS
 from madi.model.elements import body_name
 from madi.spatial.rotation import as_rotation
@@ -14,7 +15,6 @@ from madi.topology.freeze import joint_frame
 if TYPE_CHECKING:
     from madi.system import System
 
-SLIDES = {"tx": 0, "ty": 1, "tz": 2}  # axis of the frame on the drawn parent
 SAFE = 0.5 * np.pi  # between two outputs: what turns farther may have made whole turns that nobody saw
 
 
@@ -36,15 +36,17 @@ def cut_motion(system: System, times: np.ndarray, seen: Any) -> tuple[list[str],
         for part, unit, measure in zip(kind.coordinates, kind.units, kind.measured, strict=False):
             names.append(f"{joint.name}.{part}" if part else joint.name)
             units.append(unit)
-            if measure in SLIDES:
-                axis = a.E[..., SLIDES[measure]]
+            slide, turn = ROWS[measure].slide, ROWS[measure].turn
+            if slide is not None:
+                axis = a.E[..., slide]
                 values.append(np.sum(axis * apart, axis=-1))
                 rates.append(np.sum(axis * slip, axis=-1))
-                continue
-            x, y, z = (a.E[..., k] for k in range(3))
-            angle = np.arctan2(np.sum(y * b.E[..., 0], axis=-1), np.sum(x * b.E[..., 0], axis=-1))
-            rates.append(np.sum(z * (b.w - a.w), axis=-1))
-            values.append(with_turns(times, angle, rates[-1]))
+            elif turn is not None:
+                z, x, y = (a.E[..., (turn + k) % 3] for k in range(3))
+                arm = b.E[..., (turn + 1) % 3]
+                angle = np.arctan2(np.sum(y * arm, axis=-1), np.sum(x * arm, axis=-1))
+                rates.append(np.sum(z * (b.w - a.w), axis=-1))
+                values.append(with_turns(times, angle, rates[-1]))
     shape = (len(times), len(names))
     return names, units, np.array(values).T.reshape(shape), np.array(rates).T.reshape(shape)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from madi.cartesian import entries
 from madi.cartesian.build import Cartesian, cartesian
-from madi.cartesian.rows import COUPLER
+from madi.cartesian.words import BALL, COUPLER, SECOND, SHIFT, TURN, X, Z, parts
 from madi.engines.jit import cartesian_function, loop_function, model_table
 from madi.errors import InputError
 from madi.integrate.method import Method
@@ -29,12 +29,6 @@ if TYPE_CHECKING:
 KEPT = "Outputs before it are in error.run."
 ENTRIES: dict[str, Callable[..., Any]] = {
     "forward": entries.forward, "close": entries.close, "report": entries.report,
-}  # fmt: skip
-
-# of each coordinate of a joint: whether it turns, and its axis: x, y, z of frame a, or (3) x of frame b
-DIRECTIONS = {
-    "revolute": [(True, 2)], "screw": [(True, 2)], "prismatic": [(False, 2)], "cylindrical": [(False, 2), (True, 2)],
-    "planar": [(False, 0), (False, 1), (True, 2)], "universal": [(True, 2), (True, 3)],
 }  # fmt: skip
 
 
@@ -168,16 +162,18 @@ class CartesianSolver(Integration):
                 axes_a, axes_b = R[:, a] @ arrays.link_C[2 * link], R[:, b] @ arrays.link_C[2 * link + 1]
                 joint = system.frozen.joints[system._joint(name) - 1]
                 columns = system.v_slice(name)
-                directions = DIRECTIONS.get(joint.kind, [])
-                for c, (turns, axis) in zip(range(columns.start, columns.stop), directions, strict=False):
-                    e = axes_b[..., 0] if axis == 3 else axes_a[..., axis]
-                    part = slice(3, 6) if turns else slice(0, 3)
-                    along = np.einsum("ti,ti->t", e, wrench[:, part])
-                    if joint.kind == "screw":
-                        along += float(joint.pitch) / (2 * np.pi) * np.einsum("ti,ti->t", e, wrench[:, :3])
-                    driving.append(along)
-                    total[:, part] += e * tau[:, [c]]  # what the joint's own springs transmit is part of its load
-                driving += [np.zeros(n)] * (columns.stop - columns.start - len(directions))
+                own = np.zeros((columns.stop - columns.start, n))
+                for part, _, c in parts(KINDS[joint.kind]):
+                    if part in (SHIFT, BALL):
+                        continue
+                    e = axes_b[..., X] if part == SECOND else axes_a[..., Z if part == TURN else part]
+                    loaded = slice(3, 6) if part in (TURN, SECOND) else slice(0, 3)
+                    own[c] = np.einsum("ti,ti->t", e, wrench[:, loaded])
+                    if part == TURN:
+                        own[c] += float(joint.pitch) / (2 * np.pi) * np.einsum("ti,ti->t", e, wrench[:, :3])
+                    # what the joint's own springs transmit is part of its load
+                    total[:, loaded] += e * tau[:, [columns.start + c]]
+                driving += list(own)
             six[:, k] = total
         return np.hstack([six.reshape(n, -1), np.array(driving).T.reshape(n, -1)])
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from madi.kernel import inline
 
+ZERO = (0.0, 0.0, 0.0)
+
 
 @inline
 def three(a, i):
@@ -184,3 +186,11 @@ def to_point(f, p):
 def velocity_at(y, p):
     """Velocity at the point p of the motion (v, w) about the origin: v + w x p."""
     return plus(first(y), cross(second(y), p))
+
+
+@inline
+def put_axis(R, i, k, x):
+    """Column k of R_i is x."""
+    R[i, 0, k] = x[0]
+    R[i, 1, k] = x[1]
+    R[i, 2, k] = x[2]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.constraints import ROWS, WORDS
+from madi.constraints import CODES, CONSTRAINTS, ROWS
 from madi.joints import KINDS
 from madi.model.elements import Joint, body_name, joint_name
 from madi.model.model import joint_speeds
@@ -32,13 +32,13 @@ class Row:
     def name(self) -> str:
         """ "rotation about x at joint C", or "length of rod"."""
         if self.joint:
-            return f"{WORDS[self.kind]} at joint {self.element}"
-        return f"{WORDS[self.kind]} of {self.element}"
+            return f"{ROWS[self.kind].words} at joint {self.element}"
+        return f"{ROWS[self.kind].words} of {self.element}"
 
     @property
     def unit(self) -> str:
         """Of the residual."""
-        return "m" if self.slides or self.kind in ("tx", "ty", "tz", "distance", "screw") else "rad"
+        return "m" if self.slides else ROWS[self.kind].unit
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Closures:
             columns: tuple[int, int] = (-1, -1), driven: str = "", slides: bool = False) -> None:  # fmt: skip
         """One more row."""
         self.rows.append(Row(element, kind, joint, driven, slides))
-        self.table.append((pair, ROWS[kind], signal, *columns))
+        self.table.append((pair, CODES[kind], signal, *columns))
         self.values.append(value)
 
     def arrays(self) -> dict[str, Any]:
@@ -99,33 +99,34 @@ def closures(
         here = joint_frame(joint, bodies[body_name(joint.child)], False)
         ends = number[body_name(joint.parent)], number[body_name(joint.child)]
         pair = found.pair(*ends, here.R, (here.r, here.r), frames)
-        pitch = float(joint.pitch) / (2 * np.pi)
+        numbers = {"": 0.0, "pitch": float(joint.pitch) / (2 * np.pi)}
         for name in kind.cut.split():
-            found.row(joint.name, name, True, pair, (pitch, 0.0))
+            found.row(joint.name, name, True, pair, (numbers[ROWS[name].number], 0.0))
         locked = joint.name in drives and drives[joint.name].function is None
         q0 = np.zeros(kind.nq) if joint.q0 is None else np.atleast_1d(np.asarray(joint.q0, dtype=float))
         for name, coordinate, start in zip(kind.measured, joint_speeds(joint), q0, strict=False):
             if locked:
-                found.row(joint.name, name, True, pair, (pitch, float(start)))
+                found.row(joint.name, name, True, pair, (0.0, float(start)))
             elif coordinate in drives:
                 signal = add_drive(signals, f"drive of {coordinate!r}", drives[coordinate].function)
-                found.row(joint.name, name, True, pair, (pitch, 0.0), signal, driven=coordinate)
+                found.row(joint.name, name, True, pair, (0.0, 0.0), signal, driven=coordinate)
     for constraint in model.constraints:
-        if constraint.kind == "coupler":
-            columns = tuple(speeds.index(str(joint_name(end))) for end in (constraint.a, constraint.b))
-            ratio, offset = (float(constraint.parameters[name]) for name in ("ratio", "offset"))
-            slides = _unit(model, str(joint_name(constraint.a))) == "m"
-            found.row(constraint.name, "coupler", False, -1, (ratio, offset), columns=columns, slides=slides)  # type: ignore[arg-type]
-            continue
-        a, b = number[body_name(constraint.a)], number[body_name(constraint.b)]
-        points = tuple(np.asarray(point, dtype=float) for point in constraint.at)
-        axes = np.eye(3) if constraint.axis is None else frame_with_z(np.asarray(constraint.axis, dtype=float))
-        pair = found.pair(a, b, axes, points, frames)  # type: ignore[arg-type]
-        if constraint.kind == "distance":
-            given = constraint.parameters["length"]
-            length = float(np.linalg.norm(points[1] - points[0]) if given is None else given)
-            found.row(constraint.name, "distance", False, pair, (length, 0.0))
-        else:
-            for name in ("tz",) if constraint.kind == "point_on_plane" else ("tx", "ty"):
-                found.row(constraint.name, name, False, pair)
+        _constraint(found, model, constraint, number, frames, speeds)
     return found
+
+
+def _constraint(found: Closures, model: Model, c: Any, number: dict[str, int], frames: list[Any], speeds: list[str]) -> None:
+    """The rows of a constraint that is drawn, between two columns or between two frames."""
+    kind = CONSTRAINTS[c.kind]
+    if kind.on_joints:
+        a, b = (str(joint_name(end)) for end in (c.a, c.b))
+        value = kind.number((), c.parameters), float(c.parameters["offset"])
+        for name in kind.rows.split():
+            found.row(c.name, name, False, -1, value, columns=(speeds.index(a), speeds.index(b)),
+                      slides=_unit(model, a) == "m")  # fmt: skip
+        return
+    points = tuple(np.asarray(point, dtype=float) for point in c.at)
+    axes = np.eye(3) if c.axis is None else frame_with_z(np.asarray(c.axis, dtype=float))
+    pair = found.pair(number[body_name(c.a)], number[body_name(c.b)], axes, points, frames)  # type: ignore[arg-type]
+    for name in kind.rows.split():
+        found.row(c.name, name, False, pair, (kind.number(points, c.parameters), 0.0))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.dynamics.kinematics import positions
 from madi.dynamics.recursive import mass_matrix
 from madi.forces import BY_CODE
@@ -218,7 +219,7 @@ def _roots_tied(model: Model, tree: SpanningTree) -> tuple[dict[str, str], list[
     for edge in tree.edges:
         root[edge.body] = edge.body if edge.parent == "ground" else root[edge.parent]
     closing = [(joint.parent, joint.child) for joint in tree.cuts if KINDS[joint.kind].cut]
-    closing += [(c.a, c.b) for c in model.constraints if c.kind != "coupler"]
+    closing += [(c.a, c.b) for c in model.constraints if not CONSTRAINTS[c.kind].on_joints]
     return root, [{root[body_name(end)] for end in ends} for ends in closing]
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.model.elements import Joint, body_name, joint_name
@@ -50,7 +51,7 @@ def wishes(model: Model) -> dict[str, int]:
     found |= {str(drive.coordinate).split(".")[0]: 2 for drive in model.drives}
     found |= {joint.name: 2 for joint in model.joints if np.any(joint.armature)}
     for constraint in model.constraints:
-        if constraint.kind == "coupler":
+        if CONSTRAINTS[constraint.kind].on_joints:
             found |= {str(joint_name(end)).split(".")[0]: 1 for end in (constraint.a, constraint.b)}
     return found | {joint.name: 0 for joint in model.joints if joint.cut is False}
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError
 from madi.flexible import Station, frame_station
 from madi.forces import KINDS as FORCES
+from madi.joints import KINDS
 from madi.model.elements import Body, Force, Joint, body_name
 from madi.spatial.rotation import as_rotation
 
@@ -108,11 +110,11 @@ class Lowering:
         where = f"joint {joint.name!r}"
         if not {body_name(joint.parent), body_name(joint.child)} & set(self.flexible):
             return joint
-        child = self.flexible.get(body_name(joint.child))
+        child, kind = self.flexible.get(body_name(joint.child)), KINDS[joint.kind]
         at = joint.at if joint.at is not None else self.positions[body_name(joint.child)]
-        if joint.kind == "free" and child is not None:
+        if not kind.holds and child is not None:
             return replace(joint, parent=self._end(joint.parent, at, where, True), child=self._part(child, None, where))
-        turns = joint.kind != "spherical"
+        turns = kind.parts != "ball"
         ends = (self._end(end, at, where, turns) for end in (joint.parent, joint.child))
         return replace(joint, parent=next(ends), child=next(ends), at=at)
 
@@ -139,7 +141,7 @@ class Lowering:
 
     def constraint(self, c: Any) -> Any:
         """The constraint between points."""
-        if c.kind == "coupler" or not {body_name(c.a), body_name(c.b)} & set(self.flexible):
+        if CONSTRAINTS[c.kind].on_joints or not {body_name(c.a), body_name(c.b)} & set(self.flexible):
             return c
         where = f"constraint {c.name!r}"
         a = self._end(c.a, c.at[0], where, c.kind != "distance")

@@ -300,7 +300,7 @@ def _wanted(asked: Any, data: Any, up: np.ndarray, scene: Scene) -> list[list[st
     if asked:
         return [[one] if isinstance(one, str) else list(one) for one in asked]
     axis = "xyz"[int(np.argmax(np.abs(up)))]
-    bases = [joint for joint in scene.model.joints if joint.kind == "free"]
+    bases = [joint for joint in scene.model.joints if not KINDS[joint.kind].holds]
     if bases:
         name = body_name(bases[0].child)
         groups = [[f"{name}.{axis}"], [f"{name}.a{axis}"]]

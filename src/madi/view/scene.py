@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.constraints import CONSTRAINTS
 from madi.forces import KINDS as FORCES
+from madi.joints import KINDS
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.results.meshes import corners
@@ -95,7 +97,8 @@ class Scene:
             return [*wheels, *arms]
         marks = _apart(self.marks[body.name], 0.004 * self.size)
         com = np.asarray(body.com, dtype=float)
-        base = any(j.kind in ("free", "planar") and body_name(j.child) == body.name for j in self.model.joints)
+        own = [KINDS[joint.kind].parts.split() for joint in self.model.joints if body_name(joint.child) == body.name]
+        base = any("shift" in parts or {"x", "y"} <= set(parts) for parts in own)
         found = [_rod(a, b, 0.014 * self.size) for a, b in _tree(marks)]
         if not found and marks and np.linalg.norm(com - marks[0]) > 0.01 * self.size:
             found.append(_rod(marks[0], com, 0.009 * self.size))
@@ -137,10 +140,10 @@ class Scene:
         """Joints to be marked, on the body they are attached to."""
         found = []
         for joint in self.model.joints:
-            if joint.at is None or joint.kind == "free":
+            if joint.at is None or not KINDS[joint.kind].holds:
                 continue
             on = joint.child if self.number(joint.parent) < 0 else joint.parent
-            axis = self.turned(on, joint.axes[0]).tolist() if joint.axes and joint.kind != "universal" else None
+            axis = self.turned(on, joint.axes[0]).tolist() if KINDS[joint.kind].axes == 1 else None
             found.append({
                 "name": joint.name, "kind": joint.kind, "body": self.number(on), "at": self.local(on, joint.at).tolist(),
                 "axis": axis, "cut": joint.name in cuts,
@@ -261,7 +264,7 @@ def graph(system: Any) -> dict[str, Any]:
         for joint in system.spanning_tree.cuts
     ]
     for c in system.model.constraints:
-        if c.kind != "coupler":
+        if not CONSTRAINTS[c.kind].on_joints:
             cuts.append({"joint": c.name, "a": body_name(c.a), "b": body_name(c.b)})
     return {"nodes": nodes, "cuts": cuts}
 
