@@ -36,8 +36,11 @@ from madi.kernel import (
 )
 
 if TYPE_CHECKING:
-    from madi.comparison import compare
-    from madi.equilibrium import statics
+    from madi.analysis.compare import compare
+    from madi.analysis.linearize import linearize
+    from madi.assembly.statics import statics
+    from madi.forces.road import Road, flat
+    from madi.forces.tir import Tir, read_tir
     from madi.imports.mjcf import load_mjcf
     from madi.imports.urdf import load_urdf
     from madi.integrate import (
@@ -53,11 +56,9 @@ if TYPE_CHECKING:
         Newmark,
         Radau,
     )
-    from madi.linearization import linearize
     from madi.loops.methods import QR, Augmented, Baumgarte, Partition, Projection, PseudoInverse, SingularValues
     from madi.model.model import Model
     from madi.results.run import Run, load_run
-    from madi.road import Road, flat
     from madi.run.batch import simulate_many
     from madi.run.checkpoint import Checkpoint
     from madi.run.pace import realtime
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
     from madi.signals.proof import in_python
     from madi.signals.table import table
     from madi.system import System
-    from madi.tir import Tir, read_tir
 
 __version__ = "0.1.0"
 
@@ -74,12 +74,12 @@ __version__ = "0.1.0"
 _LAZY = {
     name: module
     for module, names in {
-        "madi.model.model": "Model", "madi.road": "Road flat", "madi.tir": "Tir read_tir", "madi.system": "System",
+        "madi.model.model": "Model", "madi.forces.road": "Road flat", "madi.forces.tir": "Tir read_tir", "madi.system": "System",
         "madi.run.simulate": "simulate assemble export_c", "madi.run.checkpoint": "Checkpoint", "madi.run.pace": "realtime",
-        "madi.run.batch": "simulate_many", "madi.results.run": "Run load_run", "madi.comparison": "compare",
+        "madi.run.batch": "simulate_many", "madi.results.run": "Run load_run", "madi.analysis.compare": "compare",
         "madi.schema.read": "load", "madi.imports.urdf": "load_urdf", "madi.imports.mjcf": "load_mjcf",
-        "madi.signals.table": "table", "madi.signals.proof": "in_python", "madi.linearization": "linearize",
-        "madi.equilibrium": "statics",
+        "madi.signals.table": "table", "madi.signals.proof": "in_python", "madi.analysis.linearize": "linearize",
+        "madi.assembly.statics": "statics",
         "madi.integrate": "RK4 AB3 Adams DormandPrince ExplicitNewmark ExplicitNewmarkFull Newmark GeneralizedAlpha Radau "
         "CVODE IDA",
         "madi.loops.methods": "Projection PseudoInverse SingularValues QR Partition Augmented Baumgarte",
@@ -162,7 +162,7 @@ __all__ = [
 def check(model: Model, step: float | None = None, method: str | None = None) -> Any:
     """What the doctor says of a model: errors, warnings, remarks, each with element, reason and cure; `.ok` when it can be
     run. `step`, `method`: the run that is meant. (`model.check()` gives the defects alone.)"""
-    from madi.doctor import examine
+    from madi.analysis.doctor import examine
 
     return examine(model, step, method)
 

@@ -5,7 +5,7 @@ import pytest
 
 import madi
 from madi.forces.envelope import distance
-from madi.road import smoothed
+from madi.forces.road import smoothed
 
 
 def test_heights_of_all_features():

@@ -6,7 +6,7 @@ import pytest
 import madi
 from madi.forces.envelope import distance, pressed, tangent_distance
 from madi.forces.magic_formula import fold, gripping_slips, relaxation_lengths, rolling_radius, slip_stiffnesses
-from madi.road import smoothed
+from madi.forces.road import smoothed
 from madi.spatial.rotation import as_rotation
 from madi.vehicle import example_tire
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import madi
 from madi.forces.magic_formula import fold, relaxation_lengths
-from madi.tir import parse_tir
+from madi.forces.tir import parse_tir
 from tests.forces.test_tire_laws import on_tire
 from tests.mechanisms import moved
 

@@ -200,7 +200,7 @@ def test_friction_with_the_other_sign_is_the_same_tire():
                     value, *comment = rest.split("$")
                     lines[k] = f"{name}= {-float(value.split()[0])!r}" + "".join(f" $ {x}" for x in comment)
             text = "\n".join(lines)
-        other = madi.tir.parse_tir(text)
+        other = madi.forces.tir.parse_tir(text)
         assert other["PDY1"] == tir["PDY1"] > 0
         rng = np.random.default_rng(1)
         states = rng.uniform((1e3, -0.5, -0.3, -0.1), (8e3, 0.5, 0.3, 0.1), size=(50, 4)).T

@@ -11,7 +11,7 @@ from scipy.linalg import orthogonal_procrustes, qr
 import madi
 from madi.loops import directions, kkt, null_space
 from madi.loops.options import AUGMENTED, LoopOptions
-from madi.loops.settle import random_configurations
+from madi.topology.settle import random_configurations
 from madi.verify import bricard, four_bars
 from tests.mechanisms import close_loops, four_bar, random_tree
 

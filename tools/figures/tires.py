@@ -10,7 +10,7 @@ from plots import save
 import madi
 from madi.forces.envelope import distance, tangent_distance
 from madi.forces.magic_formula import fold, gripping_slips, rolling_radius, slip_stiffnesses
-from madi.road import smoothed
+from madi.forces.road import smoothed
 from madi.vehicle import example_tire
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.comparison import compare
+from madi.analysis.compare import compare
 from madi.model.model import Model
 from madi.papers import lane_change, rssr
 from madi.verify import andrews, four_bars

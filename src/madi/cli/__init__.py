@@ -169,8 +169,8 @@ def compare(
 
     Example: madi compare andrews --duration 30ms --out andrews.png
     """
+    from madi.analysis.compare import compare as run
     from madi.cli.models import find_model, seconds
-    from madi.comparison import compare as run
 
     options: dict[str, Any] = {"step": seconds(step)} if step else {}
     if max_step:

@@ -93,8 +93,8 @@ def check(
 
     Example: madi check four-bar.yaml --step 1ms
     """
+    from madi.analysis.doctor import examine
     from madi.cli.models import find_model, seconds
-    from madi.doctor import examine
 
     found = examine(find_model(model, parameters(change)), seconds(step) if step else None, method)
     print(json.dumps({"ok": found.ok, "findings": found.as_dicts()}, indent=2) if as_json else found)
@@ -296,9 +296,9 @@ def statics(model: Model = None, change: Set = None, as_json: Json = False) -> N
 
     Example: madi statics car
     """
+    from madi.assembly.statics import statics as rest
     from madi.cli.app import show
     from madi.cli.models import find_model
-    from madi.equilibrium import statics as rest
 
     found = rest(find_model(model, parameters(change)))
     system = found.system
@@ -333,8 +333,8 @@ def linearize(
 
     Example: madi linearize car --inputs rack --outputs chassis.vy
     """
+    from madi.analysis.linearize import linearize as make
     from madi.cli.models import find_model
-    from madi.linearization import linearize as make
 
     words = [[word.strip() for word in text.split(",") if word.strip()] for text in (inputs, outputs)]
     page = ready_file(out or Path("mode.html")) if mode is not None else None

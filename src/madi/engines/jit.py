@@ -164,7 +164,7 @@ def _helper(pieces: list[str]) -> None:
 
     for piece in pieces:
         if piece.startswith("loop-"):
-            import_module("madi.run.record")  # brings all loops there are
+            import_module("madi.integrate.record")  # brings all loops there are
             import_module("madi.integrate")
             loop = import_module("madi.integrate.memory").Loop.known[piece.removeprefix("loop-")]
             jit.loop_function(loop)

@@ -35,8 +35,8 @@ import numpy as np
 from madi.forces.envelope import distance, pressed
 from madi.forces.frames import direction, of_axes, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
+from madi.forces.road import along_road, way
 from madi.kernel import inline, kernel, sqrt, where
-from madi.road import along_road, way
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, put_at, scaled
 
 PARAMETERS = ("x", "y", "z", "axis x", "axis y", "axis z", "radius", "stiffness", "damping", "places", "slip stiffness",

@@ -34,8 +34,8 @@ docs/references.md: [Pacejka 2012], [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
+from madi.forces.road import has_edges, rough, smoothed
 from madi.kernel import exp, fabs, kernel, log, needed, sqrt, where
-from madi.road import has_edges, rough, smoothed
 from madi.spatial.vector import minus, plus_scaled, scaled
 
 REACH = 0.95  # of the radius: how far ahead and behind the road is sampled

@@ -27,7 +27,7 @@ from madi.errors import InputError
 from madi.kernel import atan, cos, exp, fabs, inline, kernel, log, sin, sqrt, tan, where
 
 if TYPE_CHECKING:
-    from madi.tir import Tir
+    from madi.forces.tir import Tir
 
 # the folded coefficients, as files name them; R0 ... FREFF: what the tire is, CARCASS_X ...: its relaxation
 (

@@ -18,8 +18,8 @@ from typing import Any
 from madi.forces import contact
 from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, ROAD, SPEED, SPIN, WAY, push, tire_kind, touch
 from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
+from madi.forces.road import HEAD, WIDTH
 from madi.kernel import asin, atan, fabs, kernel, sqrt, where
-from madi.road import HEAD, WIDTH
 from madi.spatial.vector import at, dot
 
 MAGIC: dict[str, Any] = {"more": ("coefficients ...",), "positive": ("low_speed",), "drawn_as": "magic_tire"}

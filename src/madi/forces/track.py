@@ -31,8 +31,8 @@ from madi.forces.contact import SOFT
 from madi.forces.envelope import FOOT, pressed, tangent_distance
 from madi.forces.frames import direction, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
+from madi.forces.road import along_road, in_plane, way
 from madi.kernel import asin, atan2, inline, kernel, sqrt, where
-from madi.road import along_road, in_plane, way
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
 
 KIND = ForceKind(

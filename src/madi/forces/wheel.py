@@ -12,8 +12,8 @@ from typing import Any
 from madi.forces.contact import SOFT
 from madi.forces.envelope import distance, pressed
 from madi.forces.kind import ForceKind, account, add_force_at, point_state
+from madi.forces.road import along_road, in_plane, way
 from madi.kernel import kernel, sqrt
-from madi.road import along_road, in_plane, way
 from madi.spatial.vector import dot, scaled
 
 KIND = ForceKind(

@@ -14,10 +14,10 @@ from madi.errors import Finding, InputError, closest, positive_number
 from madi.flexible import Beam, Nodes, Section
 from madi.flexible.beam import USUAL
 from madi.forces import KINDS as FORCES
+from madi.forces.road import Road
+from madi.forces.tir import Tir, read_tir
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Drive, Force, Joint, Visual, body_name, joint_name
-from madi.road import Road
-from madi.tir import Tir, read_tir
 
 if TYPE_CHECKING:
     from madi.results.run import Run

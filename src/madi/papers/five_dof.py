@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from madi.forces.road import Road, flat
 from madi.model.model import Model
 from madi.papers.compare import BOTH, apart, claim, counts, holds, in_turn, plot, ratio
-from madi.road import Road, flat
 from madi.run.simulate import simulate
 
 INCH, POUND, G = 0.0254, 0.45359237, 9.80665

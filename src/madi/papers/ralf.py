@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from madi.equilibrium import statics
+from madi.analysis.linearize import linearize
+from madi.assembly.statics import statics
 from madi.errors import MadiError
 from madi.flexible import Shape, clamped_tip, pinned_pinned, tube
 from madi.kernel import sin, where
-from madi.linearization import linearize
 from madi.loops.methods import Baumgarte
 from madi.model.elements import Body
 from madi.model.model import Model

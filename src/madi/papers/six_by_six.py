@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 
 from madi.errors import RunError
+from madi.forces.road import Road, flat
 from madi.integrate.structural import Newmark
 from madi.model.model import Model
 from madi.papers.compare import claim, holds, in_turn, plot, ratio
 from madi.results.run import Run
-from madi.road import Road, flat
 from madi.run.simulate import simulate
 from madi.system import System
 

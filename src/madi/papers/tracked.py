@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from madi.forces.road import Road, flat
 from madi.joints import KINDS
 from madi.model.model import Model
 from madi.papers.compare import BOTH, Accuracy, against_cartesian, apart, claim, counts, holds, plot
-from madi.road import Road, flat
 from madi.run.simulate import simulate
 
 G = 9.81

@@ -15,8 +15,8 @@ from madi.results.signals import AXES
 from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
 
 if TYPE_CHECKING:
-    from madi.observation import Observation
     from madi.run.solver import LoopRecord
+    from madi.system.observation import Observation
 from madi.system import System
 
 

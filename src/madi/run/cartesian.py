@@ -13,11 +13,11 @@ from madi.cartesian.words import BALL, COUPLER, SECOND, SHIFT, TURN, X, Z, parts
 from madi.engines.jit import cartesian_function, loop_function, model_table
 from madi.errors import InputError
 from madi.integrate.method import Method
+from madi.integrate.record import RECORD, Recording
 from madi.joints import KINDS
 from madi.kernel.fields import ABSENT, Function, evaluator
 from madi.loops.memory import LoopOptions, LoopTally
 from madi.loops.methods import LoopMethod
-from madi.run.record import RECORD, Recording
 from madi.run.solver import Integration, Steps, loop_record, loop_statistics
 from madi.topology.layout import HEADER, Arrays, Layout, pack
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from madi.assembly.assemble import by_element
 from madi.integrate.control import SINGULAR
 from madi.integrate.memory import NEWTON_FAILED, NOT_FINITE, STEP_TOO_SMALL
 from madi.integrate.structural import ONCE
-from madi.loops.assemble import by_element
 from madi.loops.memory import AT_POSITIONS, NOT
 from madi.results.diagnose import cause, runaway
 

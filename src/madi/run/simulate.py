@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.assembly.assemble import start_vector
 from madi.engines.choice import choose_engine
 from madi.engines.entries import FORMULATIONS
 from madi.errors import EngineError, InputError, RunError, warn
 from madi.integrate.memory import DONE
 from madi.integrate.method import Method
-from madi.loops.assemble import start_vector
 from madi.loops.methods import LoopMethod
 from madi.model.model import Model
 from madi.results.flexible import large_deflections
@@ -36,7 +36,7 @@ from madi.signals.jumps import Jump, speed_jumps
 from madi.system import System
 
 if TYPE_CHECKING:
-    from madi.loops.assemble import Assembly
+    from madi.assembly.assemble import Assembly
     from madi.results.run import Run
     from madi.run.cartesian import CartesianSolver
 

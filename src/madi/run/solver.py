@@ -13,12 +13,12 @@ from madi.engines.entries import ENTRIES
 from madi.integrate.memory import DONE, PAUSED, Outputs
 from madi.integrate.method import Method
 from madi.integrate.newton import make_plan
+from madi.integrate.record import RECORD, RECORD_LOADS, LoadRecording, Recording
 from madi.kernel.fields import ABSENT, Function
 from madi.loops.memory import LoopOptions, LoopTally, fresh_tally
 from madi.loops.methods import LoopMethod, Projection
-from madi.observation import Observation
-from madi.run.record import RECORD, RECORD_LOADS, LoadRecording, Recording
 from madi.system import System
+from madi.system.observation import Observation
 
 if TYPE_CHECKING:
     from madi.results.run import Run

@@ -16,9 +16,9 @@ import numpy as np
 
 from madi.errors import FileError, InputError, SeveralErrors, closest, finite_numbers
 from madi.files import read_small
+from madi.forces.road import Road
 from madi.joints import KINDS as JOINTS
 from madi.model.elements import Body, Joint
-from madi.road import Road
 from madi.schema.document import Node
 from madi.schema.expression import Expression, Functions, Scope
 from madi.schema.units import Dimension, dimension_of

@@ -9,11 +9,11 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.flexible import Section, Shape, modes, section
-from madi.road import Road, flat
+from madi.forces.road import Road, flat
+from madi.forces.tir import Tir, judged, read_tir
 from madi.schema.document import Node
 from madi.schema.fields import Array, Context, Named, Number, Table, Text, Type, Vector, fields, plain
 from madi.schema.text import shape_text
-from madi.tir import Tir, judged, read_tir
 
 ROADS: dict[str, dict[str, Type]] = {
     "flat": {"level": Number("m"), "forward": Vector("1"), "up": Vector("1")},

@@ -16,10 +16,10 @@ import numpy as np
 from madi.errors import InputError
 from madi.files import whole_file
 from madi.forces import KINDS as FORCES
+from madi.forces.road import Road
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Force, Joint, joint_name
 from madi.model.model import gear_ratio
-from madi.road import Road
 from madi.schema.fields import Function, Type, plain
 from madi.schema.kinds import GROUPS, RUN, VERSION, VISUAL, Kind, kind
 from madi.schema.parts import RoadType, recipes

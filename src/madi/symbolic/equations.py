@@ -16,9 +16,9 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.joints.dispatch import retract
-from madi.loops.settle import column_amounts
 from madi.symbolic.ssa import instructions
 from madi.symbolic.trace import adjusted, count_operations, expressions
+from madi.topology.settle import column_amounts
 
 if TYPE_CHECKING:
     from madi.system import System

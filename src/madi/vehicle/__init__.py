@@ -1,6 +1,6 @@
 """Vehicles from hard points: suspensions, steering, wheels, manoeuvres, a rig for kinematics and compliance."""
 
-from madi.tir import Tir, read_tir
+from madi.forces.tir import Tir, read_tir
 from madi.vehicle.car import Axle, Car, Corner, Start, example_tire
 from madi.vehicle.manoeuvres import double_lane_change, sine, step
 from madi.vehicle.points import read_points

@@ -16,9 +16,9 @@ import numpy as np
 
 from madi.errors import InputError, a_number, positive_number
 from madi.forces import KINDS as FORCES
+from madi.forces.road import Road
+from madi.forces.tir import Tir, read_tir
 from madi.model.model import Model
-from madi.road import Road
-from madi.tir import Tir, read_tir
 from madi.vehicle import manoeuvres, steering, suspension
 from madi.vehicle.parts import SIDES, Axle, Corner, mirrored_inertia
 from madi.vehicle.points import mirrored

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.equilibrium import statics
+from madi.assembly.statics import statics
 from madi.errors import InputError, RunError, a_number, positive_number
 from madi.kernel import atan2, cos, sin, tanh, where
 from madi.run.simulate import simulate

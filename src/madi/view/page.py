@@ -326,7 +326,7 @@ def _about(run: Run) -> str:
 def _findings(run: Run) -> list[dict[str, str]]:
     """What the doctor says; a picture is shown in any case."""
     try:
-        from madi.doctor import examine
+        from madi.analysis.doctor import examine
 
         assert run.model is not None
         return examine(run.model).as_dicts()

@@ -12,11 +12,11 @@ import numpy as np
 
 from madi.constraints import CONSTRAINTS
 from madi.forces import KINDS as FORCES
+from madi.forces.road import Road
 from madi.joints import KINDS
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.results.meshes import corners
-from madi.road import Road
 from madi.spatial.rotation import as_rotation, frame_with_z, matrix_to_quaternion
 
 if TYPE_CHECKING:

@@ -30,10 +30,10 @@ from madi.bench.trees import state
 from madi.engines import abi
 from madi.forces.contact import ROAD, SOFT
 from madi.forces.envelope import distance
+from madi.forces.road import way
 from madi.forces.tire import KIND as TIRE
 from madi.model.model import Model
 from madi.papers import six_by_six as p4
-from madi.road import way
 from madi.run.simulate import simulate
 from madi.system import System
 

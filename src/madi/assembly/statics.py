@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from madi.assembly.assemble import start_vector
 from madi.errors import InputError, RunError
 from madi.joints.dispatch import retract
-from madi.loops.assemble import start_vector
 from madi.model.elements import joint_name
 from madi.model.model import Model
 from madi.symbolic.jacobian import jacobian_function

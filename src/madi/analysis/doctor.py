@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from madi.analysis.linearize import Linear, linearize
+from madi.assembly.redundancy import length_of
 from madi.errors import AssemblyError, Finding, InputError, MadiError, positive_number
 from madi.integrate import METHODS
-from madi.linearization import Linear, linearize
 from madi.loops.methods import LOOP_METHODS
-from madi.loops.redundancy import length_of
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.model.model import Model

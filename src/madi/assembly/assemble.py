@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.assembly.redundancy import dependent_drives, length_of, scales
 from madi.constraints import BY_CODE
 from madi.constraints.dispatch import pair_frames
 from madi.errors import AssemblyError, InputError
 from madi.joints.dispatch import chart_point, retract
-from madi.loops.redundancy import dependent_drives, length_of, scales
-from madi.loops.settle import column_amounts
+from madi.topology.settle import column_amounts
 
 if TYPE_CHECKING:
     from madi.system import System

@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from madi.equilibrium import Equilibrium, statics
+from madi.assembly.statics import Equilibrium, statics
 from madi.errors import InputError
 from madi.joints import KINDS
 from madi.joints.dispatch import exponential
 from madi.model.model import Model
-from madi.observation import Observation
 from madi.results.label import label
 from madi.results.run import Run
 from madi.system import System
+from madi.system.observation import Observation
 
 TINY = 1e-9  # of the largest singular value: rows that add nothing
 STEADY = 1e-6  # accelerations, against gravity or the largest speed squared: below, the motion is steady

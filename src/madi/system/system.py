@@ -19,7 +19,7 @@ from madi.forces.line import line
 from madi.joints import KINDS
 from madi.model.check import check
 from madi.model.elements import body_name
-from madi.observation import Observation, Reaction, SystemJacobian
+from madi.system.observation import Observation, Reaction, SystemJacobian
 from madi.topology.freeze import freeze, path_matrix
 from madi.topology.graph import spanning_tree
 from madi.topology.layout import Layout, model_views, repack
@@ -27,8 +27,8 @@ from madi.topology.lower import lower
 from madi.topology.parameters import Parameters
 
 if TYPE_CHECKING:
-    from madi.loops.assemble import Assembly
-    from madi.loops.redundancy import Mobility
+    from madi.assembly.assemble import Assembly
+    from madi.assembly.redundancy import Mobility
     from madi.model.model import Model
     from madi.symbolic.equations import Equations
 
@@ -71,7 +71,7 @@ class System:
         self._body_of = {name: k + 1 for k, name in enumerate(self.frozen.bodies)}
         self._refuse_singular_mass()
         if self.frozen.rows:
-            from madi.loops.settle import settle
+            from madi.topology.settle import settle
 
             try:
                 self.layout, self.active_rows = settle(self.layout, self.frozen.rows, self.frozen.q0)
@@ -554,7 +554,7 @@ class System:
     def assemble(self, q0: Any = None, v0: Any = None, *, pin: Any = None, assembly_mode: int = 0, t: float = 0.0,
                  branch: Any = None) -> Assembly:  # fmt: skip
         """The closed state nearest to (q0, v0): see `madi.assemble`."""
-        from madi.loops.assemble import assemble
+        from madi.assembly.assemble import assemble
 
         return assemble(self, q0, v0, pin=pin, assembly_mode=assembly_mode, t=t, branch=branch)
 
@@ -565,7 +565,7 @@ class System:
 
     def mobility(self, q: Any = None, t: float = 0.0) -> Mobility:
         """Freedoms, Grübler's count, redundant constraints by name, at q (default: the assembled start)."""
-        from madi.loops.redundancy import mobility
+        from madi.assembly.redundancy import mobility
 
         q = self.start.q if q is None else q
         return mobility(self, self.constraint_jacobian(q, t, engine="plain"))
@@ -688,7 +688,7 @@ class System:
         """Loads of a mechanism that is torn open mean nothing."""
         if not self.frozen.rows:
             return
-        from madi.loops.assemble import by_element
+        from madi.assembly.assemble import by_element
 
         seen = self.observe(q, v, t, engine="plain")  # drives put in
         phi, rate, _, _ = self.constraint_terms(seen.q[0], seen.v[0], t, engine="plain")

@@ -1,0 +1,1 @@
+"""States that a model must find: closed loops, mobility, equilibrium."""
