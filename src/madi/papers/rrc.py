@@ -24,6 +24,7 @@ from madi.model.model import Model
 from madi.papers.compare import CARTESIAN, apart, claim, holds, plot
 from madi.pipeline import simulate
 from madi.results.run import Run
+from madi.spatial.vector import put_at
 from madi.system import System
 from madi.topology.layout import work_views
 
@@ -176,9 +177,9 @@ def operation_counts(system: System) -> list[dict[str, int]]:
             work = work_views(layout.ints, values)
             out = np.zeros(6, dtype=object)
             if way == "selected":
-                reaction(layout.arrays, work, i, work.acceleration, out)
+                put_at(out, 0, reaction(layout.arrays, work, i, work.acceleration))
             else:
-                reaction_newton_euler(layout.arrays, work, i, out)
+                put_at(out, 0, reaction_newton_euler(layout.arrays, work, i))
             count = count_operations(ca.Function("reaction", [inputs], [column_of(out)]))
             row[f"{way} mul"] = count.get("mul", 0)
             row[f"{way} add"] = count.get("add", 0) + count.get("sub", 0)
@@ -192,9 +193,9 @@ def repeat_reaction(model, work, qdd, out, way, i, n):  # type: ignore[no-untype
     for _ in range(n):
         qdd[0] = qdd[0] + 1e-12
         if way == 0:
-            reaction(model, work, i, qdd, out)
+            put_at(out, 0, reaction(model, work, i, qdd))
         else:
-            reaction_newton_euler(model, work, i, out)
+            put_at(out, 0, reaction_newton_euler(model, work, i))
     return 0
 
 
