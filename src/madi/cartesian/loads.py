@@ -7,7 +7,7 @@ from madi.cartesian.words import BALL, SECOND, SHIFT, TURN, X, Z
 from madi.kernel import kernel
 from madi.signals.tape import apply_forces
 from madi.spatial.vector import (
-    ZERO,
+    NO_VECTOR,
     at,
     axis,
     cross,
@@ -51,7 +51,7 @@ def apply(model, work, element, forces, t):
     for i in range(model.n):
         b = model.tree_body[i]
         if b < 0:  # a rotor stands apart: only what turns with it moves it
-            put(work.force, i, join(ZERO, ZERO))
+            put(work.force, i, join(NO_VECTOR, NO_VECTOR))
         else:
             Q = six(forces.Q, b)
             f = plus_scaled(first(Q), model.mass[i], at(model.gravity, 0))
@@ -66,7 +66,7 @@ def joint_forces(model, work, forces, k):
     """Forces on the coordinates of joint k, as a force at and a couple on its two bodies; a shift and a ball have none."""
     c, tau = model.link_v[k], forces.tau
     link_frames(model, work, k)
-    f, n = ZERO, ZERO
+    f, n = NO_VECTOR, NO_VECTOR
     for p in range(model.link_parts[k]):
         part = model.link_part[k, p]
         if part in (SHIFT, BALL):

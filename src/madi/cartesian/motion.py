@@ -6,7 +6,7 @@ from madi.cartesian.words import BALL, SECOND, SHIFT, TURN, X, Y, Z
 from madi.kernel import atan2, floor, inline, kernel, sqrt
 from madi.signals.tape import drive_signals
 from madi.spatial.vector import (
-    ZERO,
+    NO_VECTOR,
     at,
     axis,
     cross,
@@ -78,9 +78,9 @@ def bodies(model, work):
     put_axis(R, n, X, (1.0, 0.0, 0.0))
     put_axis(R, n, Y, (0.0, 1.0, 0.0))
     put_axis(R, n, Z, (0.0, 0.0, 1.0))
-    put(work.r, n, ZERO)
-    put(work.u, n, ZERO)
-    put(work.w, n, ZERO)
+    put(work.r, n, NO_VECTOR)
+    put(work.u, n, NO_VECTOR)
+    put(work.w, n, NO_VECTOR)
 
 
 @kernel
@@ -132,7 +132,7 @@ def spin_rate(model, work, i):
     """Angular acceleration of body i (accelerations in work.a). 2 G p'' is that in body axes: G' p' = 0."""
     if i < model.n:
         return turned(work.R, i, local_spin(work, i, work.a, 7 * i))
-    return ZERO
+    return NO_VECTOR
 
 
 @inline

@@ -10,7 +10,7 @@ from madi.cartesian.motion import between, counted, link_frames, turn_of
 from madi.cartesian.words import COUPLER, DISTANCE, DOT1, DOT2, HELIX, MEASURE, POINT, TURN, Z
 from madi.kernel import inline, kernel
 from madi.spatial.vector import (
-    ZERO,
+    NO_VECTOR,
     axis,
     cross,
     dot,
@@ -34,7 +34,7 @@ def dot1(work, a, b, i, j):
     pd, sd = cross(wa, p), cross(wb, s)
     bias = dot(cross(wa, pd), s) + dot(cross(wb, sd), p) + 2.0 * dot(pd, sd)
     n = cross(p, s)
-    return dot(p, s), dot(pd, s) + dot(sd, p), bias, join(ZERO, n), join(ZERO, scaled(-1.0, n))
+    return dot(p, s), dot(pd, s) + dot(sd, p), bias, join(NO_VECTOR, n), join(NO_VECTOR, scaled(-1.0, n))
 
 
 @inline
@@ -78,7 +78,7 @@ def measured(model, work, k, part):
     if part == TURN:
         z, wa, wb = axis(work.E, 0, Z), three(work.w, a), three(work.w, b)
         bias = dot(cross(wa, z), wb)
-        return turn_of(work, k), dot(z, minus(wb, wa)), bias, join(ZERO, scaled(-1.0, z)), join(ZERO, z)
+        return turn_of(work, k), dot(z, minus(wb, wa)), bias, join(NO_VECTOR, scaled(-1.0, z)), join(NO_VECTOR, z)
     return along_axis(work, a, b, part)
 
 

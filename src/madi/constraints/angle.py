@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from madi.constraints.kind import RowKind, wanted
 from madi.kernel import atan2, floor, kernel, where
-from madi.spatial.vector import ZERO, axis, cross, dot, join, minus, scaled, three
+from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, minus, scaled, three
 
 X, Y, Z = range(3)
 TWO_PI = 6.283185307179586
@@ -32,7 +32,7 @@ def nearest(x, period):
 @kernel
 def angle(model, work, r, u, w):
     """(Phi, psi, extra)."""
-    return nearest(turn(work) - wanted(model, work, r, 0), TWO_PI), join(ZERO, axis(work.pair_E, 0, Z)), 0.0
+    return nearest(turn(work) - wanted(model, work, r, 0), TWO_PI), join(NO_VECTOR, axis(work.pair_E, 0, Z)), 0.0
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from madi.constraints.kind import ConstraintKind, RowKind
 from madi.kernel import inline, kernel
-from madi.spatial.vector import ZERO, join, put
+from madi.spatial.vector import NO_VECTOR, join, put
 
 
 @kernel
@@ -20,7 +20,7 @@ def row(model, work, r):
         known = known - ratio * work.acceleration[b]
     work.gamma[r] = -known
     work.pace[r] = 0.0
-    put(work.psi, r, join(ZERO, ZERO))
+    put(work.psi, r, join(NO_VECTOR, NO_VECTOR))
 
 
 @inline

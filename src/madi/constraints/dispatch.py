@@ -7,7 +7,7 @@ from madi.constraints.coupler import entry
 from madi.constraints.kind import wanted
 from madi.kernel import apart, inline, kernel
 from madi.spatial.vector import (
-    ZERO,
+    NO_VECTOR,
     axis,
     dot,
     join,
@@ -74,7 +74,7 @@ pair_row = _ladder([kind for kind in ROWS.values() if not kind.on_joints])
 def evaluate_rows(model, work):
     """Phi, Phi', psi and gamma of every row; positions, velocities and accelerations without qdd are in work."""
     before = -1
-    u, y, c = ZERO, join(ZERO, ZERO), join(ZERO, ZERO)
+    u, y, c = NO_VECTOR, join(NO_VECTOR, NO_VECTOR), join(NO_VECTOR, NO_VECTOR)
     for r in range(model.nr):
         k = model.row_pair[r]
         if k < 0:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from madi.constraints.kind import RowKind
 from madi.kernel import kernel
-from madi.spatial.vector import ZERO, axis, cross, dot, join, scaled
+from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, scaled
 
 
 @kernel
 def perpendicular(work, i, j, sign, w):
     """(Phi, psi, extra) for axis i of frame b, times the sign, and axis j of frame a."""
     p, s = scaled(sign, axis(work.pair_E, 1, i)), axis(work.pair_E, 0, j)
-    return dot(p, s), join(ZERO, cross(p, s)), dot(cross(cross(w, p), s), w)
+    return dot(p, s), join(NO_VECTOR, cross(p, s)), dot(cross(cross(w, p), s), w)
 
 
 def _row(i, j, sign):

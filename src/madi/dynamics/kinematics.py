@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from madi.joints import modal
-from madi.joints.dispatch import BASE, MODAL, bias, has_bias, place, put_bias
+from madi.joints.dispatch import BASE, MODAL, bias, from_joint, has_bias, joint_frame, place
 from madi.kernel import INERTIA, MOVE, call_seldom, inline, kernel, seldom
-from madi.spatial.algebra import motion_cross, turned, turned_back
+from madi.spatial.algebra import turned, turned_back
+from madi.spatial.vector import (
+    NO_MOTION,
+    NO_VECTOR,
+    at,
+    join,
+    minus,
+    motion_cross,
+    plus,
+    plus_scaled,
+    put,
+    scaled,
+    six,
+    six_at,
+)
+from madi.spatial.vector import turned_back as turned_to
 
 
 @kernel
@@ -27,9 +42,8 @@ def set_ground(work):
             work.frame_R[0, j, k] = 1.0 if j == k else 0.0
         work.r[0, j] = 0.0
         work.frame_r[0, j] = 0.0
-    for j in range(6):
-        work.Y[0, j] = 0.0
-        work.a[0, j] = 0.0
+    put(work.Y, 0, NO_MOTION)
+    put(work.a, 0, NO_MOTION)
 
 
 @kernel
@@ -39,12 +53,10 @@ def velocities(model, work, q, v):
     A starts with minus gravity at the base, so gravity needs no force on any body. Prescribed accelerations of driven
     columns (work.acceleration) are part of A as well: they are known.
     """
-    Y, A, B = work.Y, work.A, work.B
-    for j in range(3):
-        A[0, j] = -model.gravity[j]
-        A[0, 3 + j] = 0.0
+    A, B = work.A, work.B
+    put(A, 0, join(scaled(-1.0, at(model.gravity, 0)), NO_VECTOR))
     for i in range(1, model.n):
-        p, l, m = model.parent[i], model.v_at[i], model.v_end[i]
+        l, m = model.v_at[i], model.v_end[i]
         if model.code[i] == BASE:
             base_velocity(model, work, i, v)
         elif model.code[i] == MODAL:
@@ -52,92 +64,58 @@ def velocities(model, work, q, v):
                 work.xi_rate[c] = v[c]
             call_seldom(model.seldom[MOVE], MOVE, model, work, i)
         elif m - l == 1:
-            # the one-axis joint: B v and its rate in scalars
-            x = v[l]
-            b0, b1, b2 = B[l, 0] * x, B[l, 1] * x, B[l, 2] * x
-            b3, b4, b5 = B[l, 3] * x, B[l, 4] * x, B[l, 5] * x
-            add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5)
+            add_relative(model, work, i, scaled(v[l], six(B, l)))
         else:
-            b0, b1, b2 = 0.0, 0.0, 0.0
-            b3, b4, b5 = 0.0, 0.0, 0.0
+            b = NO_MOTION
             for c in range(l, m):
-                x = v[c]
-                b0, b1, b2 = b0 + B[c, 0] * x, b1 + B[c, 1] * x, b2 + B[c, 2] * x
-                b3, b4, b5 = b3 + B[c, 3] * x, b4 + B[c, 4] * x, b5 + B[c, 5] * x
-            add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5)
+                b = plus_scaled(b, v[c], six(B, c))
+            add_relative(model, work, i, b)
             if has_bias(model.code[i]):
-                s0, s1, s2, s3, s4, s5 = bias(model, work, i, q, v)
-                A[i, 0] = A[i, 0] + s0
-                A[i, 1] = A[i, 1] + s1
-                A[i, 2] = A[i, 2] + s2
-                A[i, 3] = A[i, 3] + s3
-                A[i, 4] = A[i, 4] + s4
-                A[i, 5] = A[i, 5] + s5
+                put(A, i, plus(six(A, i), bias(model, work, i, q, v)))
         for c in range(l, m):
             if model.drive[c] >= 0:
-                for j in range(6):
-                    A[i, j] = A[i, j] + B[c, j] * work.acceleration[c]
+                put(A, i, plus_scaled(six(A, i), work.acceleration[c], six(B, c)))
 
 
 @inline
-def add_relative(Y, A, p, i, b0, b1, b2, b3, b4, b5):
-    """Velocity and acceleration of body i from its parent's and the relative velocity b: D = Y_p x b."""
-    y0, y1, y2 = Y[p, 0], Y[p, 1], Y[p, 2]
-    y3, y4, y5 = Y[p, 3], Y[p, 4], Y[p, 5]
-    d0, d1, d2, d3, d4, d5 = motion_cross(y0, y1, y2, y3, y4, y5, b0, b1, b2, b3, b4, b5)
-    Y[i, 0], Y[i, 1], Y[i, 2] = y0 + b0, y1 + b1, y2 + b2
-    Y[i, 3], Y[i, 4], Y[i, 5] = y3 + b3, y4 + b4, y5 + b5
-    A[i, 0], A[i, 1], A[i, 2] = A[p, 0] + d0, A[p, 1] + d1, A[p, 2] + d2
-    A[i, 3], A[i, 4], A[i, 5] = A[p, 3] + d3, A[p, 4] + d4, A[p, 5] + d5
+def add_relative(model, work, i, b):
+    """Velocity and acceleration of body i from its parent's and the relative velocity b = B v: D = Y_p x b."""
+    y, a = six(work.Y, model.parent[i]), six(work.A, model.parent[i])
+    put(work.Y, i, plus(y, b))
+    put(work.A, i, plus(a, motion_cross(y, b)))
 
 
 @seldom(MOVE)
 def modal_velocity(model, work, i):
     """A point of a flexible body relative to the body, or the body relative to the point it is attached to."""
-    Y, A, B = work.Y, work.A, work.B
-    v = work.xi_rate
-    l, outward = model.mode_v[i], model.modal[i] < 0
-    b0, b1, b2 = 0.0, 0.0, 0.0
-    b3, b4, b5 = 0.0, 0.0, 0.0
+    B, v = work.B, work.xi_rate
+    l, b = model.mode_v[i], NO_MOTION
     for c in range(model.modes[i]):
-        k, f = model.blade_at[i] + c, v[l + c]
-        b0, b1, b2 = b0 + B[k, 0] * f, b1 + B[k, 1] * f, b2 + B[k, 2] * f
-        b3, b4, b5 = b3 + B[k, 3] * f, b4 + B[k, 4] * f, b5 + B[k, 5] * f
-        if outward:  # less what moves the body itself
-            k = l + c
-            b0, b1, b2 = b0 - B[k, 0] * f, b1 - B[k, 1] * f, b2 - B[k, 2] * f
-            b3, b4, b5 = b3 - B[k, 3] * f, b4 - B[k, 4] * f, b5 - B[k, 5] * f
-    add_relative(Y, A, model.parent[i], i, b0, b1, b2, b3, b4, b5)
+        b = plus_scaled(b, v[l + c], six(B, model.blade_at[i] + c))
+        if model.modal[i] < 0:  # less what moves the body itself
+            b = minus(b, scaled(v[l + c], six(B, l + c)))
+    add_relative(model, work, i, b)
     modal.bias(model, i, work.xi, l, v, l, work.joint_b)
-    s0, s1, s2, s3, s4, s5 = put_bias(model, work, i)
-    A[i, 0], A[i, 1], A[i, 2] = A[i, 0] + s0, A[i, 1] + s1, A[i, 2] + s2
-    A[i, 3], A[i, 4], A[i, 5] = A[i, 3] + s3, A[i, 4] + s4, A[i, 5] + s5
+    put(work.A, i, plus(six(work.A, i), from_joint(model, i, joint_frame(model, work, i), six_at(work.joint_b, 0))))
 
 
 @kernel
 def base_velocity(model, work, i, v):
     """The body that carries the frame: Y = v, and gravity is turned into its axes (P4)."""
-    l, f = model.v_at[i], model.frame[i]
-    R, g = work.frame_R, model.gravity
-    for j in range(6):
-        work.Y[i, j] = v[l + j]
-    for j in range(3):
-        work.A[i, j] = -(R[f, 0, j] * g[0] + R[f, 1, j] * g[1] + R[f, 2, j] * g[2])
-        work.A[i, 3 + j] = 0.0
+    g = turned_to(work.frame_R, model.frame[i], at(model.gravity, 0))
+    put(work.Y, i, six_at(v, model.v_at[i]))
+    put(work.A, i, join(scaled(-1.0, g), NO_VECTOR))
 
 
 @kernel
 def accelerations(model, work, qdd):
     """work.a: state accelerations relative to A, so that Ydot = A + a (+ gravity)."""
-    a, B = work.a, work.B
     for i in range(1, model.n):
-        p = model.parent[i]
-        for j in range(6):
-            a[i, j] = a[p, j]
+        a = six(work.a, model.parent[i])
         for c in range(model.v_at[i], model.v_end[i]):
             if model.drive[c] < 0:
-                for j in range(6):
-                    a[i, j] = a[i, j] + B[c, j] * qdd[c]
+                a = plus_scaled(a, qdd[c], six(work.B, c))
+        put(work.a, i, a)
         if model.code[i] == MODAL and model.modal[i] < 0:
             point_acceleration(model, work, i, qdd)
 
@@ -145,12 +123,12 @@ def accelerations(model, work, qdd):
 @inline
 def point_acceleration(model, work, i, qdd):
     """Of a point of a flexible body: what the modes add there to work.a of the body."""
-    a, B = work.a, work.B
+    a, B = six(work.a, i), work.B
     for c in range(model.modes[i]):
         k, l = model.blade_at[i] + c, model.mode_v[i] + c
         if model.drive[l] < 0:
-            for j in range(6):
-                a[i, j] = a[i, j] + (B[k, j] - B[l, j]) * qdd[l]
+            a = plus_scaled(a, qdd[l], minus(six(B, k), six(B, l)))
+    put(work.a, i, a)
 
 
 @inline

@@ -28,33 +28,56 @@ docs/references.md: [P3], [Shabana 2013], [Schwertassek, Wallrapp 1999], [Kane, 
 from __future__ import annotations
 
 from madi.kernel import COLUMNS, ENERGY, INERTIA, TERMS, inline, kernel, seldom
-from madi.spatial.algebra import dot6, inertia_times, turned, turned_back
+from madi.spatial.inertia import momentum_of, put_inertia_from, turned_symmetric
+from madi.spatial.vector import (
+    NO_VECTOR,
+    at,
+    cross,
+    dot,
+    first,
+    join,
+    minus,
+    plus,
+    plus_scaled,
+    put,
+    scaled,
+    second,
+    six,
+    six_at,
+    symmetric_times,
+    three,
+    turned,
+    turned_back,
+    velocity_at,
+)
+
+S1, J1, N0, MASS, J2, N1, G = range(7)  # the integrals in their order; before them are m, S0, J0
 
 
 @inline
 def integral(model, i, what):
-    """First number of S1 (0), J1 (1), N0 (2), m (3), J2 (4), N1 (5), G (6) of body i; before them m, S0, J0."""
-    k, at = model.modes[i] + model.bows[i], model.inertia_at[i] + 10
-    if what == 0:
-        return at
-    if what == 1:
-        return at + 3 * k
-    if what == 2:
-        return at + 9 * k
-    if what == 3:
-        return at + 12 * k
-    if what == 4:
-        return at + 12 * k + k * k
-    if what == 5:
-        return at + 12 * k + 7 * k * k
-    return at + 12 * k + 10 * k * k
+    """First number of an integral of body i."""
+    k, start = model.modes[i] + model.bows[i], model.inertia_at[i] + 10
+    if what == S1:
+        return start
+    if what == J1:
+        return start + 3 * k
+    if what == N0:
+        return start + 9 * k
+    if what == MASS:
+        return start + 12 * k
+    if what == J2:
+        return start + 12 * k + k * k
+    if what == N1:
+        return start + 12 * k + 7 * k * k
+    return start + 12 * k + 10 * k * k
 
 
 @kernel
 def bend(model, work, i):
     """eta = (xi, 1/2 xi^T G_r xi) and g_rc = sum_e G_rce xi_e, how function r of the foreshortening grows with mode c."""
     k, l, n = model.modes[i], model.v_at[i], model.bows[i]
-    at, first, row = integral(model, i, 6), model.bow_at[i], model.eta_at[i]
+    numbers, g, row = integral(model, i, G), model.bow_at[i], model.eta_at[i]
     for c in range(k):
         work.eta[row + c] = work.xi[l + c]
     for r in range(n):
@@ -62,8 +85,8 @@ def bend(model, work, i):
         for c in range(k):
             x = 0.0
             for e in range(k):
-                x = x + model.shape[at + (r * k + c) * k + e] * work.xi[l + e]
-            work.bow[first + r * k + c] = x
+                x = x + model.shape[numbers + (r * k + c) * k + e] * work.xi[l + e]
+            work.bow[g + r * k + c] = x
             total = total + 0.5 * x * work.xi[l + c]
         work.eta[row + k + r] = total
 
@@ -71,194 +94,172 @@ def bend(model, work, i):
 @kernel
 def own_mass(model, work, i):
     """m_cd of the body as it is bent: E^T m E, E = (1, g)."""
-    k, n, at = model.modes[i], model.bows[i], integral(model, i, 3)
-    s, g, first = model.shape, work.bow, model.bow_at[i]
+    k, n, m = model.modes[i], model.bows[i], integral(model, i, MASS)
+    s, g, start = model.shape, work.bow, model.bow_at[i]
     size = k + n
     for c in range(k):
         for d in range(c + 1):
-            m = s[at + c * size + d]
+            total = s[m + c * size + d]
             for r in range(n):
-                x, y = g[first + r * k + c], g[first + r * k + d]
-                m = m + s[at + c * size + k + r] * y + x * s[at + d * size + k + r]
+                x, y = g[start + r * k + c], g[start + r * k + d]
+                total = total + s[m + c * size + k + r] * y + x * s[m + d * size + k + r]
                 for b in range(n):
-                    m = m + x * s[at + (k + r) * size + k + b] * g[first + b * k + d]
-            work.own_mass[model.block_at[i] + c * k + d] = m
-            work.own_mass[model.block_at[i] + d * k + c] = m
+                    total = total + x * s[m + (k + r) * size + k + b] * g[start + b * k + d]
+            work.own_mass[model.block_at[i] + c * k + d] = total
+            work.own_mass[model.block_at[i] + d * k + c] = total
 
 
 @seldom(INERTIA)
 def own_inertia(model, work, i):
     """work.inertia of a flexible body as it is bent now, and h of its modes."""
-    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.bows[i]
-    R, r, s = work.R, work.r, model.shape
-    at, row, q = model.inertia_at[i], model.eta_at[i], work.eta
-    D, F = work.turns, work.slides
-    m = s[at]
-    x, y, z = s[at + 1], s[at + 2], s[at + 3]
-    j0, j1, j2 = s[at + 4], s[at + 5], s[at + 6]
-    j3, j4, j5 = s[at + 7], s[at + 8], s[at + 9]
-    r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
     bend(model, work, i)
-    for c in range(n):
-        a, f, u = integral(model, i, 0) + 3 * c, q[row + c], row + c
-        F[u, 0], F[u, 1], F[u, 2] = s[a], s[a + 1], s[a + 2]
-        x, y, z = x + s[a] * f, y + s[a + 1] * f, z + s[a + 2] * f
-        a = integral(model, i, 2) + 3 * c
-        n0, n1, n2 = s[a], s[a + 1], s[a + 2]
-        a = integral(model, i, 1) + 6 * c
-        d0, d1, d2 = s[a], s[a + 1], s[a + 2]
-        d3, d4, d5 = s[a + 3], s[a + 4], s[a + 5]
-        for d in range(n):
-            f = q[row + d]
-            a = integral(model, i, 5) + 3 * (d * n + c)
-            n0, n1, n2 = n0 + s[a] * f, n1 + s[a + 1] * f, n2 + s[a + 2] * f
-            a, f = integral(model, i, 4) + 6 * (c * n + d), 0.5 * f
-            d0, d1, d2 = d0 + s[a] * f, d1 + s[a + 1] * f, d2 + s[a + 2] * f
-            d3, d4, d5 = d3 + s[a + 3] * f, d4 + s[a + 4] * f, d5 + s[a + 5] * f
-        f, a = q[row + c], integral(model, i, 1) + 6 * c
-        j0, j1, j2 = j0 + f * d0, j1 + f * d1, j2 + f * d2
-        j3, j4, j5 = j3 + f * d3, j4 + f * d4, j5 + f * d5
-        # dJ/deta_c: J1 and twice the half of J2
-        D[u, 0], D[u, 1], D[u, 2] = 2.0 * d0 - s[a], 2.0 * d1 - s[a + 1], 2.0 * d2 - s[a + 2]
-        D[u, 3], D[u, 4], D[u, 5] = 2.0 * d3 - s[a + 3], 2.0 * d4 - s[a + 4], 2.0 * d5 - s[a + 5]
-        F[u, 3], F[u, 4], F[u, 5] = n0, n1, n2
-    for c in range(k):  # by xi: each mode brings its part of the foreshortening along
-        u = row + c
-        for b in range(n - k):
-            f = work.bow[model.bow_at[i] + b * k + c]
-            for j in range(6):
-                D[u, j] = D[u, j] + f * D[row + k + b, j]
-                F[u, j] = F[u, j] + f * F[row + k + b, j]
-        x2, y2, z2 = turned(R, i, F[u, 0], F[u, 1], F[u, 2])
-        n0, n1, n2 = turned(R, i, F[u, 3], F[u, 4], F[u, 5])
-        work.h[l + c, 0], work.h[l + c, 1], work.h[l + c, 2] = x2, y2, z2
-        work.h[l + c, 3] = n0 + (r1 * z2 - r2 * y2)
-        work.h[l + c, 4] = n1 + (r2 * x2 - r0 * z2)
-        work.h[l + c, 5] = n2 + (r0 * y2 - r1 * x2)
+    by_functions(model, work, i)
+    by_modes(model, work, i)
     own_mass(model, work, i)
-    S, f = work.bent, model.modal[i]
-    S[f, 0], S[f, 1], S[f, 2] = x, y, z
-    S[f, 3], S[f, 4], S[f, 5] = j0, j1, j2
-    S[f, 6], S[f, 7], S[f, 8] = j3, j4, j5
-    x, y, z = turned(R, i, x, y, z)
-    # R J R^T, then from the frame's origin to the reference origin
-    a0, a1, a2 = turned(R, i, j0, j1, j2)
-    b0, b1, b2 = turned(R, i, j1, j3, j4)
-    c0, c1, c2 = turned(R, i, j2, j4, j5)
-    xx, xy, xz = turned(R, i, a0, b0, c0)
-    _, yy, yz = turned(R, i, a1, b1, c1)
-    _, _, zz = turned(R, i, a2, b2, c2)
-    h0, h1, h2 = m * r0 + x, m * r1 + y, m * r2 + z
-    # 2 r.S + m r.r and so on, as (h + S) and r
-    e0, e1, e2 = h0 + x, h1 + y, h2 + z
-    s00, s11, s22 = e0 * r0, e1 * r1, e2 * r2
-    out = work.inertia
-    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = m, h0, h1, h2
-    out[i, 4] = xx + (s11 + s22)
-    out[i, 5] = xy - (h0 * r1 + r0 * y)
-    out[i, 6] = xz - (h0 * r2 + r0 * z)
-    out[i, 7] = yy + (s00 + s22)
-    out[i, 8] = yz - (h1 * r2 + r1 * z)
-    out[i, 9] = zz + (s00 + s11)
+    m, S = model.shape[model.inertia_at[i]], turned(work.R, i, three(work.bent, model.modal[i]))
+    J = turned_symmetric(work.R, i, bent_inertia(model, work, i))
+    put_inertia_from(work.inertia, i, m, three(work.r, i), S, J)
+
+
+@kernel
+def by_functions(model, work, i):
+    """S and J of the bent body into work.bent; of every function of eta, S_a and N_a into work.slides, dJ/deta_a into
+    work.turns, all in the body's axes."""
+    n, s = model.modes[i] + model.bows[i], model.shape
+    start, row, eta = model.inertia_at[i], model.eta_at[i], work.eta
+    S, J = at(s, start + 1), six_at(s, start + 4)
+    for a in range(n):
+        slide, turn = at(s, integral(model, i, S1) + 3 * a), six_at(s, integral(model, i, J1) + 6 * a)
+        N, half = at(s, integral(model, i, N0) + 3 * a), turn
+        for b in range(n):
+            x = eta[row + b]
+            N = plus_scaled(N, x, at(s, integral(model, i, N1) + 3 * (b * n + a)))
+            half = plus_scaled(half, 0.5 * x, six_at(s, integral(model, i, J2) + 6 * (a * n + b)))
+        S, J = plus_scaled(S, eta[row + a], slide), plus_scaled(J, eta[row + a], half)
+        put(work.slides, row + a, join(slide, N))
+        put(work.turns, row + a, minus(scaled(2.0, half), turn))  # J1 and twice the half of J2
+    put_bent(work, model.modal[i], S, J)
+
+
+@kernel
+def by_modes(model, work, i):
+    """By xi: each mode brings its part of the foreshortening along; then h_c, about the reference origin."""
+    k, row, start = model.modes[i], model.eta_at[i], model.bow_at[i]
+    D, F, r = work.turns, work.slides, three(work.r, i)
+    for c in range(k):
+        D_c, F_c = six(D, row + c), six(F, row + c)
+        for b in range(model.bows[i]):
+            g = work.bow[start + b * k + c]
+            D_c, F_c = plus_scaled(D_c, g, six(D, row + k + b)), plus_scaled(F_c, g, six(F, row + k + b))
+        put(D, row + c, D_c)
+        put(F, row + c, F_c)
+        S, N = turned(work.R, i, first(F_c)), turned(work.R, i, second(F_c))
+        put(work.h, model.v_at[i] + c, join(S, plus(N, cross(r, S))))
+
+
+@inline
+def put_bent(work, f, S, J):
+    """work.bent of flexible body f: S and J in its axes."""
+    put(work.bent, f, S)
+    work.bent[f, 3], work.bent[f, 4], work.bent[f, 5] = J[0], J[1], J[2]
+    work.bent[f, 6], work.bent[f, 7], work.bent[f, 8] = J[3], J[4], J[5]
+
+
+@inline
+def bent_inertia(model, work, i):
+    """J of flexible body i in its axes."""
+    J, f = work.bent, model.modal[i]
+    return J[f, 3], J[f, 4], J[f, 5], J[f, 6], J[f, 7], J[f, 8]
 
 
 @seldom(TERMS)
 def own_terms(model, work, i):
     """W = Q^ - M^ A of a flexible body alone, by the equations on top in the body's axes, where its integrals are sparse;
     work.own: what the body alone adds to the equations of its modes, for xi'' = 0. Q^ follows (for loads)."""
-    k, l, v = model.modes[i], model.v_at[i], work.xi_rate
-    R, r, s = work.R, work.r, model.shape
-    Y, A, S = work.Y, work.A, work.bent
-    f, m = model.modal[i], s[model.inertia_at[i]]
-    w0, w1, w2 = Y[i, 3], Y[i, 4], Y[i, 5]
-    e0, e1, e2 = A[i, 3], A[i, 4], A[i, 5]
-    r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
-    v0, v1, v2 = Y[i, 0] + (w1 * r2 - w2 * r1), Y[i, 1] + (w2 * r0 - w0 * r2), Y[i, 2] + (w0 * r1 - w1 * r0)
-    # acceleration of the frame's origin
-    a0 = A[i, 0] + (e1 * r2 - e2 * r1) + (w1 * v2 - w2 * v1)
-    a1 = A[i, 1] + (e2 * r0 - e0 * r2) + (w2 * v0 - w0 * v2)
-    a2 = A[i, 2] + (e0 * r1 - e1 * r0) + (w0 * v1 - w1 * v0)
-    a0, a1, a2 = turned_back(R, i, a0, a1, a2)
-    e0, e1, e2 = turned_back(R, i, e0, e1, e2)
-    w0, w1, w2 = turned_back(R, i, w0, w1, w2)
-    p0, p1, p2 = 0.0, 0.0, 0.0  # S'
-    q0, q1, q2 = 0.0, 0.0, 0.0  # N_c xi_c'
-    f0, f1, f2 = 0.0, 0.0, 0.0  # what the foreshortening's acceleration takes, and J' w
-    n0, n1, n2 = 0.0, 0.0, 0.0
-    row, n = model.eta_at[i], k + model.bows[i]
-    F, D, g, rate = work.slides, work.turns, work.bow, work.eta_rate
-    for c in range(k):
-        x, u = v[l + c], row + c
-        rate[u] = x
-        p0, p1, p2 = p0 + F[u, 0] * x, p1 + F[u, 1] * x, p2 + F[u, 2] * x
-        q0, q1, q2 = q0 + F[u, 3] * x, q1 + F[u, 4] * x, q2 + F[u, 5] * x
-        u0 = D[u, 0] * w0 + D[u, 1] * w1 + D[u, 2] * w2
-        u1 = D[u, 1] * w0 + D[u, 3] * w1 + D[u, 4] * w2
-        u2 = D[u, 2] * w0 + D[u, 4] * w1 + D[u, 5] * w2
-        n0, n1, n2 = n0 + x * u0, n1 + x * u1, n2 + x * u2
-        work.own[l + c] = (
-            0.5 * (w0 * u0 + w1 * u1 + w2 * u2)
-            - (F[u, 0] * a0 + F[u, 1] * a1 + F[u, 2] * a2)
-            - (F[u, 3] * e0 + F[u, 4] * e1 + F[u, 5] * e2)
-        )
-    for b in range(n - k):  # the foreshortening's rate, and its acceleration for xi'' = 0
-        at, u = integral(model, i, 6) + b * k * k, row + k + b
+    R, r = work.R, three(work.r, i)
+    Y, A, m = six(work.Y, i), six(work.A, i), model.shape[model.inertia_at[i]]
+    a = plus(velocity_at(A, r), cross(second(Y), velocity_at(Y, r)))  # acceleration of the frame's origin
+    a, e, w = turned_back(R, i, a), turned_back(R, i, second(A)), turned_back(R, i, second(Y))
+    S_rate, N_rate, turn = modes_in_motion(model, work, i, a, e, w)
+    f, n = foreshortening_in_motion(model, work, i)
+    coriolis(model, work, i, w)
+    S, J = three(work.bent, model.modal[i]), bent_inertia(model, work, i)
+    # m a + e x S + w x (w x S + 2 S') + S1_r y_r
+    f = plus(plus(plus_scaled(f, m, a), cross(e, S)), cross(w, plus(scaled(2.0, S_rate), cross(w, S))))
+    # S x a + J e + w x (J w + N_c xi_c') + J' w + N_r y_r
+    n = plus(plus(n, turn), plus(cross(S, a), symmetric_times(J, e)))
+    n = plus(n, cross(w, plus(N_rate, symmetric_times(J, w))))
+    f, n = turned(R, i, f), turned(R, i, n)
+    W = minus(six(work.Q, i), join(f, plus(n, cross(r, f))))
+    put(work.W, i, W)
+    put(work.Q, i, plus(W, momentum_of(work.inertia, i, A)))
+    for c in range(model.v_at[i], model.v_end[i]):
+        work.own[c] = work.own[c] + dot(six(work.B, c), W)
+
+
+@kernel
+def modes_in_motion(model, work, i, a, e, w):
+    """S', N_c xi_c' and J' w; work.own = 1/2 w . dJ/dxi_c w - S_c . a - N_c . e."""
+    S_rate, N_rate, turn = NO_VECTOR, NO_VECTOR, NO_VECTOR
+    row, l = model.eta_at[i], model.v_at[i]
+    for c in range(model.modes[i]):
+        x, F = work.xi_rate[l + c], six(work.slides, row + c)
+        work.eta_rate[row + c] = x
+        S_rate, N_rate = plus_scaled(S_rate, x, first(F)), plus_scaled(N_rate, x, second(F))
+        u = symmetric_times(six(work.turns, row + c), w)
+        turn = plus_scaled(turn, x, u)
+        work.own[l + c] = 0.5 * dot(w, u) - dot(first(F), a) - dot(second(F), e)
+    return S_rate, N_rate, turn
+
+
+@kernel
+def foreshortening_in_motion(model, work, i):
+    """S1_r y_r and N_r y_r: what the foreshortening's acceleration for xi'' = 0 takes; work.own less E_ac m_ar y_r. Its rate
+    is kept."""
+    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.bows[i]
+    s, g, v = model.shape, work.bow, work.xi_rate
+    f, moment, start = NO_VECTOR, NO_VECTOR, model.bow_at[i]
+    for b in range(n - k):
+        numbers, m, u = integral(model, i, G) + b * k * k, integral(model, i, MASS), model.eta_at[i] + k + b
         x, y = 0.0, 0.0
         for c in range(k):
-            x = x + g[model.bow_at[i] + b * k + c] * v[l + c]
+            x = x + g[start + b * k + c] * v[l + c]
             for d in range(k):
-                y = y + s[at + c * k + d] * v[l + c] * v[l + d]
-        rate[u] = x
-        f0, f1, f2 = f0 + F[u, 0] * y, f1 + F[u, 1] * y, f2 + F[u, 2] * y
-        n0, n1, n2 = n0 + F[u, 3] * y, n1 + F[u, 4] * y, n2 + F[u, 5] * y
+                y = y + s[numbers + c * k + d] * v[l + c] * v[l + d]
+        work.eta_rate[u] = x
+        F = six(work.slides, u)
+        f, moment = plus_scaled(f, y, first(F)), plus_scaled(moment, y, second(F))
         for c in range(k):
-            x = s[integral(model, i, 3) + c * n + k + b]
+            x = s[m + c * n + k + b]
             for d in range(n - k):
-                x = x + g[model.bow_at[i] + d * k + c] * s[integral(model, i, 3) + (k + d) * n + k + b]
+                x = x + g[start + d * k + c] * s[m + (k + d) * n + k + b]
             work.own[l + c] = work.own[l + c] - x * y
-    for c in range(n):  # w . (N1_dc - N1_cd) eta_d'
+    return f, moment
+
+
+@kernel
+def coriolis(model, work, i, w):
+    """work.own less E_ac w . (N1_ba - N1_ab) eta_b'."""
+    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.bows[i]
+    s, numbers, row = model.shape, integral(model, i, N1), model.eta_at[i]
+    for a in range(n):
         x = 0.0
-        for d in range(n):
-            a, b = integral(model, i, 5) + 3 * (d * n + c), integral(model, i, 5) + 3 * (c * n + d)
-            x = x + rate[row + d] * (w0 * (s[a] - s[b]) + w1 * (s[a + 1] - s[b + 1]) + w2 * (s[a + 2] - s[b + 2]))
-        if c < k:
-            work.own[l + c] = work.own[l + c] - x
+        for b in range(n):
+            change = minus(at(s, numbers + 3 * (b * n + a)), at(s, numbers + 3 * (a * n + b)))
+            x = x + work.eta_rate[row + b] * dot(w, change)
+        if a < k:
+            work.own[l + a] = work.own[l + a] - x
         else:
-            for d in range(k):
-                work.own[l + d] = work.own[l + d] - g[model.bow_at[i] + (c - k) * k + d] * x
-    x, y, z = S[f, 0], S[f, 1], S[f, 2]
-    # m a + e x S + w x (w x S + 2 S') + S_cd xi_c' xi_d'
-    u0, u1, u2 = 2.0 * p0 + (w1 * z - w2 * y), 2.0 * p1 + (w2 * x - w0 * z), 2.0 * p2 + (w0 * y - w1 * x)
-    f0 = f0 + m * a0 + (e1 * z - e2 * y) + (w1 * u2 - w2 * u1)
-    f1 = f1 + m * a1 + (e2 * x - e0 * z) + (w2 * u0 - w0 * u2)
-    f2 = f2 + m * a2 + (e0 * y - e1 * x) + (w0 * u1 - w1 * u0)
-    # S x a + J e + w x (J w + N_c xi_c') + J' w + ...
-    u0 = q0 + S[f, 3] * w0 + S[f, 4] * w1 + S[f, 5] * w2
-    u1 = q1 + S[f, 4] * w0 + S[f, 6] * w1 + S[f, 7] * w2
-    u2 = q2 + S[f, 5] * w0 + S[f, 7] * w1 + S[f, 8] * w2
-    n0 = n0 + (y * a2 - z * a1) + (S[f, 3] * e0 + S[f, 4] * e1 + S[f, 5] * e2) + (w1 * u2 - w2 * u1)
-    n1 = n1 + (z * a0 - x * a2) + (S[f, 4] * e0 + S[f, 6] * e1 + S[f, 7] * e2) + (w2 * u0 - w0 * u2)
-    n2 = n2 + (x * a1 - y * a0) + (S[f, 5] * e0 + S[f, 7] * e1 + S[f, 8] * e2) + (w0 * u1 - w1 * u0)
-    f0, f1, f2 = turned(R, i, f0, f1, f2)
-    n0, n1, n2 = turned(R, i, n0, n1, n2)
-    Q, W = work.Q, work.W
-    W[i, 0], W[i, 1], W[i, 2] = Q[i, 0] - f0, Q[i, 1] - f1, Q[i, 2] - f2
-    W[i, 3] = Q[i, 3] - n0 - (r1 * f2 - r2 * f1)
-    W[i, 4] = Q[i, 4] - n1 - (r2 * f0 - r0 * f2)
-    W[i, 5] = Q[i, 5] - n2 - (r0 * f1 - r1 * f0)
-    f0, f1, f2, n0, n1, n2 = inertia_times(work.inertia, i, A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5])
-    Q[i, 0], Q[i, 1], Q[i, 2] = W[i, 0] + f0, W[i, 1] + f1, W[i, 2] + f2
-    Q[i, 3], Q[i, 4], Q[i, 5] = W[i, 3] + n0, W[i, 4] + n1, W[i, 5] + n2
-    for c in range(l, l + k):
-        work.own[c] = work.own[c] + dot6(work.B, c, W, i)
+            for c in range(k):
+                work.own[l + c] = work.own[l + c] - work.bow[model.bow_at[i] + (a - k) * k + c] * x
 
 
 @inline
-def add_momentum(model, work, i, rate, out, j):
-    """out[j] += h_c rate_c: of momentum (rate: the modes' speeds) or force (their accelerations)."""
+def add_momentum(model, work, i, rate, L):
+    """L + h_c rate_c: of momentum (rate: the modes' speeds) or force (their accelerations)."""
     for c in range(model.v_at[i], model.v_end[i]):
-        for b in range(6):
-            out[j, b] = out[j, b] + work.h[c, b] * rate[c]
+        L = plus_scaled(L, rate[c], six(work.h, c))
+    return L
 
 
 @inline
@@ -281,19 +282,18 @@ def modal_columns(model, work, i):
     l = model.v_at[i]
     B, U, h = work.B, work.U, work.h
     for c in range(l, model.v_end[i]):
-        u0, u1, u2, u3, u4, u5 = inertia_times(work.inertia, i, B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5])
-        U[c, 0], U[c, 1], U[c, 2] = u0 + h[c, 0], u1 + h[c, 1], u2 + h[c, 2]
-        U[c, 3], U[c, 4], U[c, 5] = u3 + h[c, 3], u4 + h[c, 4], u5 + h[c, 5]
+        b = six(B, c)
+        u = plus(momentum_of(work.inertia, i, b), six(h, c))
+        put(U, c, u)
         for d in range(l, c + 1):
-            m = modal_mass(model, work, i, c, d) + dot6(B, d, U, c) + dot6(h, d, B, c)
+            m = modal_mass(model, work, i, c, d) + dot(six(B, d), u) + dot(six(h, d), b)
             work.block[block_place(model, i, c, d)] = m
     for x in range(model.copy_at[i], model.copy_end[i]):
-        c = model.blade_column[x]
-        for j in range(6):
-            U[c, j] = U[c, j] + U[x, j]
+        c, u = model.blade_column[x], six(U, x)
+        put(U, c, plus(six(U, c), u))
         for d in range(l, c + 1):
-            at = block_place(model, i, c, d)
-            work.block[at] = work.block[at] + dot6(B, x - c + d, U, x)
+            place = block_place(model, i, c, d)
+            work.block[place] = work.block[place] + dot(six(B, x - c + d), u)
 
 
 @inline
@@ -302,7 +302,7 @@ def mass_entry(model, work, c, x):
     i, j = model.column_body[c], model.blade_column[x]
     if model.modal[i] >= 0 and model.column_body[j] == i:
         return work.block[block_place(model, i, c, j)]
-    return dot6(work.B, x, work.U, c)
+    return dot(six(work.B, x), six(work.U, c))
 
 
 @inline
@@ -310,10 +310,10 @@ def generalised_force(model, work, c):
     """B^T W of column c; of a mode, its own body's part and what each of its points carries."""
     i = model.column_body[c]
     if model.modal[i] < 0:
-        return dot6(work.B, c, work.W, i)
+        return dot(six(work.B, c), six(work.W, i))
     total = work.own[c]
     for x in range(model.copy_at[i] + c - model.v_at[i], model.copy_end[i], model.modes[i]):
-        total = total + dot6(work.B, x, work.W, model.blade_body[x])
+        total = total + dot(six(work.B, x), six(work.W, model.blade_body[x]))
     return total
 
 
@@ -323,7 +323,7 @@ def modal_energy(model, work, i):
     first mode."""
     total = 0.0
     for c in range(model.v_at[i], model.v_end[i]):
-        x = dot6(work.h, c, work.Y, i)
+        x = dot(six(work.h, c), six(work.Y, i))
         for d in range(model.v_at[i], model.v_end[i]):
             x = x + 0.5 * modal_mass(model, work, i, c, d) * work.xi_rate[d]
         total = total + x * work.xi_rate[c]

@@ -19,27 +19,22 @@ from __future__ import annotations
 
 from madi.dynamics.modal import generalised_force, mass_entry
 from madi.kernel import COLUMNS, TERMS, call_seldom, inline, kernel
-from madi.spatial.algebra import body_inertia, dot6, force_cross, inertia_times
+from madi.spatial.inertia import body_inertia, momentum_of
+from madi.spatial.vector import dot, force_cross, minus, plus, put, six
 
 
 @inline
 def body_terms(model, work, i):
     """Inertia of body i and W_i = Q^_i - M^_i A_i of the body alone; work.Q holds the applied forces on entry."""
-    Y, A = work.Y, work.A
-    Q, W = work.Q, work.W
     if model.modal[i] >= 0:
         call_seldom(model.seldom[TERMS], TERMS, model, work, i)
         return
     body_inertia(model, work, i)
-    y0, y1, y2 = Y[i, 0], Y[i, 1], Y[i, 2]
-    y3, y4, y5 = Y[i, 3], Y[i, 4], Y[i, 5]
-    p0, p1, p2, p3, p4, p5 = inertia_times(work.inertia, i, y0, y1, y2, y3, y4, y5)
-    g0, g1, g2, g3, g4, g5 = force_cross(y0, y1, y2, y3, y4, y5, p0, p1, p2, p3, p4, p5)
-    f0, f1, f2, f3, f4, f5 = inertia_times(work.inertia, i, A[i, 0], A[i, 1], A[i, 2], A[i, 3], A[i, 4], A[i, 5])
-    Q[i, 0], Q[i, 1], Q[i, 2] = Q[i, 0] - g0, Q[i, 1] - g1, Q[i, 2] - g2
-    Q[i, 3], Q[i, 4], Q[i, 5] = Q[i, 3] - g3, Q[i, 4] - g4, Q[i, 5] - g5
-    W[i, 0], W[i, 1], W[i, 2] = Q[i, 0] - f0, Q[i, 1] - f1, Q[i, 2] - f2
-    W[i, 3], W[i, 4], W[i, 5] = Q[i, 3] - f3, Q[i, 4] - f4, Q[i, 5] - f5
+    K, y = work.inertia, six(work.Y, i)
+    q = minus(six(work.Q, i), force_cross(y, momentum_of(K, i, y)))
+    f = momentum_of(K, i, six(work.A, i))
+    put(work.Q, i, q)
+    put(work.W, i, minus(q, f))
 
 
 @kernel
@@ -52,8 +47,7 @@ def composites(model, work):
     for i in range(model.n - 1, 0, -1):
         p = model.parent[i]
         if p > 0:
-            for j in range(6):
-                W[p, j] = W[p, j] + W[i, j]
+            put(W, p, plus(six(W, p), six(W, i)))
 
 
 @kernel
@@ -87,10 +81,7 @@ def composite_columns(model, work, i):
 @inline
 def composite_times(work, i, c):
     """U_c = K_i B_c."""
-    B, U = work.B, work.U
-    u0, u1, u2, u3, u4, u5 = inertia_times(work.K, i, B[c, 0], B[c, 1], B[c, 2], B[c, 3], B[c, 4], B[c, 5])
-    U[c, 0], U[c, 1], U[c, 2] = u0, u1, u2
-    U[c, 3], U[c, 4], U[c, 5] = u3, u4, u5
+    put(work.U, c, momentum_of(work.K, i, six(work.B, c)))
 
 
 @kernel
@@ -107,7 +98,7 @@ def mass_matrix(model, work):
         x = c
         if model.nh == 0:
             while x >= 0:
-                M[c * nv + x] = dot6(work.B, x, work.U, c)
+                M[c * nv + x] = dot(six(work.B, x), six(work.U, c))
                 M[x * nv + c] = M[c * nv + x]
                 x = model.column_parent[x]
         while x >= 0:  # flexible bodies: x is a blade
@@ -129,7 +120,7 @@ def equations(model, work):
             j = c
             if model.nh == 0:
                 while j >= 0:
-                    M[c * nv + j] = dot6(work.B, j, work.U, c)
+                    M[c * nv + j] = dot(six(work.B, j), six(work.U, c))
                     j = model.free_parent[j]
             while j >= 0:  # flexible bodies: j is a blade
                 M[c * nv + model.blade_column[j]] = mass_entry(model, work, c, j)

@@ -16,13 +16,32 @@ from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
 from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.inverse import inverse
-from madi.dynamics.kinematics import accelerations, point, point_velocity, positions, to_ground, velocities
+from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.modal import generalised_force
+from madi.dynamics.points import point, point_velocity, to_ground
 from madi.joints.dispatch import direction, exponential
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, null_space, projection
 from madi.signals.tape import apply_forces, drive_signals
+from madi.spatial.vector import (
+    NO_MOTION,
+    at,
+    axis,
+    cross,
+    dot,
+    first,
+    minus,
+    plus,
+    put,
+    put_at,
+    scaled,
+    second,
+    six,
+    three,
+    to_point,
+    velocity_at,
+)
 
 
 @kernel
@@ -258,7 +277,7 @@ def observe(model, work, t, q, v, x, out):
     apply_forces(model, work, t, work.P)
     for j in range(nq):
         out[j] = work.q[j]
-    at = nq + 2 * nv
+    k = nq + 2 * nv
     for c in range(nv):
         out[nq + c] = work.v[c]
         if model.drive[c] == -1:
@@ -266,56 +285,46 @@ def observe(model, work, t, q, v, x, out):
         out[nq + nv + c] = work.acceleration[c]
     accelerations(model, work, work.acceleration)
     inertias(model, work)
-    out[at] = kinetic(model, work)
-    out[at + 1] = gravity_potential(model, work)
-    out[at + 2] = 0.0
-    out[at + 3] = 0.0
+    out[k] = kinetic(model, work)
+    out[k + 1] = gravity_potential(model, work)
+    out[k + 2] = 0.0
+    out[k + 3] = 0.0
     for e in range(model.ne):
-        out[at + 1] = out[at + 1] + work.force[e, 1]
-        out[at + 2] = out[at + 2] + work.force[e, 2]
-        out[at + 3] = out[at + 3] + work.force[e, 3]
-    momentum(model, work, out, at + 4)
-    at = at + 10
+        out[k + 1] = out[k + 1] + work.force[e, 1]
+        out[k + 2] = out[k + 2] + work.force[e, 2]
+        out[k + 3] = out[k + 3] + work.force[e, 3]
+    momentum(model, work, out, k + 4)
+    k = k + 10
     for e in range(model.ne):
         for j in range(4):
-            out[at + 4 * e + j] = work.force[e, j]
-    at = at + 4 * model.ne
+            out[k + 4 * e + j] = work.force[e, j]
+    k = k + 4 * model.ne
     for i in range(1, model.n):
-        body_pose_out(model, work, i, out, at)
-        body_acceleration_out(model, work, i, out, at + 18)
-        at = at + 24
+        body_pose_out(model, work, i, out, k)
+        body_acceleration_out(model, work, i, out, k + 18)
+        k = k + 24
 
 
 @kernel
-def body_pose_out(model, work, i, out, at):
+def body_pose_out(model, work, i, out, start):
     """Internal frame of body i in the ground: R by rows, r, velocity of r, angular velocity."""
-    f, R = model.frame[i], work.R
+    f, r = model.frame[i], three(work.r, i)
     for k in range(3):
-        a, b, c = to_ground(work, f, R[i, 0, k], R[i, 1, k], R[i, 2, k])
-        out[at + k], out[at + 3 + k], out[at + 6 + k] = a, b, c
-    x, y, z = work.r[i, 0], work.r[i, 1], work.r[i, 2]
-    u, v, w = point_velocity(work, i, x, y, z)
-    x, y, z = to_ground(work, f, x, y, z)
-    out[at + 9], out[at + 10], out[at + 11] = x + work.frame_r[f, 0], y + work.frame_r[f, 1], z + work.frame_r[f, 2]
-    out[at + 12], out[at + 13], out[at + 14] = to_ground(work, f, u, v, w)
-    out[at + 15], out[at + 16], out[at + 17] = to_ground(work, f, work.Y[i, 3], work.Y[i, 4], work.Y[i, 5])
+        a = to_ground(work, f, axis(work.R, i, k))
+        out[start + k], out[start + 3 + k], out[start + 6 + k] = a[0], a[1], a[2]
+    put_at(out, start + 9, plus(to_ground(work, f, r), three(work.frame_r, f)))
+    put_at(out, start + 12, to_ground(work, f, point_velocity(work, i, r)))
+    put_at(out, start + 15, to_ground(work, f, second(six(work.Y, i))))
 
 
 @kernel
-def body_acceleration_out(model, work, i, out, at):
+def body_acceleration_out(model, work, i, out, start):
     """r'' = v' + w' x r + w x r' of the internal frame's origin, and w'; gravity, hidden in A, is taken out again."""
-    f, A, a = model.frame[i], work.A, work.a
-    x, y, z = work.r[i, 0], work.r[i, 1], work.r[i, 2]
-    w0, w1, w2 = work.Y[i, 3], work.Y[i, 4], work.Y[i, 5]
-    e0, e1, e2 = A[i, 3] + a[i, 3], A[i, 4] + a[i, 4], A[i, 5] + a[i, 5]
-    u0, u1, u2 = point_velocity(work, i, x, y, z)
-    r0 = A[i, 0] + a[i, 0] + (e1 * z - e2 * y) + (w1 * u2 - w2 * u1)
-    r1 = A[i, 1] + a[i, 1] + (e2 * x - e0 * z) + (w2 * u0 - w0 * u2)
-    r2 = A[i, 2] + a[i, 2] + (e0 * y - e1 * x) + (w0 * u1 - w1 * u0)
-    r0, r1, r2 = to_ground(work, f, r0, r1, r2)
-    g = model.gravity
-    out[at], out[at + 1], out[at + 2] = r0 + g[0], r1 + g[1], r2 + g[2]
-    out[at + 3], out[at + 4], out[at + 5] = to_ground(work, f, e0, e1, e2)
+    f, r = model.frame[i], three(work.r, i)
+    rate, w = plus(six(work.A, i), six(work.a, i)), second(six(work.Y, i))
+    a = plus(velocity_at(rate, r), cross(w, point_velocity(work, i, r)))
+    put_at(out, start, plus(to_ground(work, f, a), at(model.gravity, 0)))
+    put_at(out, start + 3, to_ground(work, f, second(rate)))
 
 
 @kernel
@@ -323,8 +332,7 @@ def poses(model, work, t, q, v, x, out):
     """The internal frames of all bodies for the coordinates as given, laid out as in `observe`."""
     positions(model, work, q)
     for i in range(1, model.n):
-        for j in range(6):
-            work.Y[i, j] = 0.0
+        put(work.Y, i, NO_MOTION)
         body_pose_out(model, work, i, out, 18 * (i - 1))
 
 
@@ -349,34 +357,33 @@ def loads_at(model, work, t, q, v, qdd):
     accelerations(model, work, work.acceleration)
 
 
+@inline
+def put_load(work, f, R, p, out, start):
+    """The force R = (f, n) of reference frame f, its moment taken at the point p, in ground axes."""
+    put_at(out, start, to_ground(work, f, first(R)))
+    put_at(out, start + 3, to_ground(work, f, to_point(R, p)))
+
+
 @kernel
-def pair_load(model, work, k, out, at):
+def pair_load(model, work, k, out, start):
     """Force and moment on body b of pair k, at its frame, ground axes: -psi lam over the rows of the pair."""
-    R = work.joint_a
-    for j in range(6):
-        R[j] = 0.0
+    R = NO_MOTION
     for r in range(model.nr):
         if model.row_pair[r] == k:
-            for j in range(6):
-                R[j] = R[j] - work.psi[r, j] * work.lam[r]
+            R = minus(R, scaled(work.lam[r], six(work.psi, r)))
     pair_frames(model, work, k)
-    x, y, z = work.pair_o[1, 0], work.pair_o[1, 1], work.pair_o[1, 2]
-    f0, f1, f2 = R[0], R[1], R[2]
-    n0, n1, n2 = R[3] - (y * f2 - z * f1), R[4] - (z * f0 - x * f2), R[5] - (x * f1 - y * f0)
-    f = pair_frame(model, k)
-    out[at], out[at + 1], out[at + 2] = to_ground(work, f, f0, f1, f2)
-    out[at + 3], out[at + 4], out[at + 5] = to_ground(work, f, n0, n1, n2)
+    put_load(work, pair_frame(model, k), R, three(work.pair_o, 1), out, start)
 
 
 @kernel
-def coupler_load(model, work, r, out, at):
+def coupler_load(model, work, r, out, start):
     """What coupler r does to the drawn child of its first joint, ground axes: a couple -lam about its axis, or a force -lam
     along its slide."""
     i = model.column_body[model.row_a[r]]
-    f, lam = model.frame[i], -work.lam[r] if model.reverse[i] == 0 else work.lam[r]
-    u0, u1, u2, e0, e1, e2 = direction(model, work, i, model.row_a[r])
-    out[at], out[at + 1], out[at + 2] = to_ground(work, f, lam * u0, lam * u1, lam * u2)
-    out[at + 3], out[at + 4], out[at + 5] = to_ground(work, f, lam * e0, lam * e1, lam * e2)
+    lam = -work.lam[r] if model.reverse[i] == 0 else work.lam[r]
+    R = scaled(lam, direction(model, work, i, model.row_a[r]))
+    put_at(out, start, to_ground(work, model.frame[i], first(R)))
+    put_at(out, start + 3, to_ground(work, model.frame[i], second(R)))
 
 
 @kernel
@@ -402,20 +409,11 @@ def loads(model, work, t, q, v, x, out):
         if i >= model.n:
             element_load(model, work, i - model.n, out, 6 * k)
             continue
-        reaction(model, work, i, work.acceleration, work.joint_a)
+        R = reaction(model, work, i, work.acceleration)
         for c in range(model.v_at[i], model.v_end[i]):
-            out[driving] = (
-                work.B[c, 0] * work.joint_a[0]
-                + work.B[c, 1] * work.joint_a[1]
-                + work.B[c, 2] * work.joint_a[2]
-                + work.B[c, 3] * work.joint_a[3]
-                + work.B[c, 4] * work.joint_a[4]
-                + work.B[c, 5] * work.joint_a[5]
-                - work.tau[c]
-                + model.armature[c] * work.acceleration[c]
-            )
+            out[driving] = dot(six(work.B, c), R) - work.tau[c] + model.armature[c] * work.acceleration[c]
             driving += 1
-        at_joint(model, work, i, work.joint_a, out, 6 * k)
+        at_joint(model, work, i, R, out, 6 * k)
 
 
 @kernel
@@ -428,28 +426,25 @@ def loads_newton_euler(model, work, t, q, v, x, out):
         if i >= model.n:
             element_load(model, work, i - model.n, out, 6 * k)
             continue
-        reaction_newton_euler(model, work, i, work.joint_a)
-        at_joint(model, work, i, work.joint_a, out, 6 * k)
+        at_joint(model, work, i, reaction_newton_euler(model, work, i), out, 6 * k)
 
 
 @kernel
 def point_jacobian(model, work, t, q, v, x, out):
     """x: a body, a point in its internal axes. out: six rows, ground axes: velocity of the point and angular velocity
     of the body per unit of each speed."""
-    nv, i, B = model.nv, int(x[0]), work.B
+    nv, i = model.nv, int(x[0])
     positions(model, work, q)
     for j in range(6 * nv):
         out[j] = 0.0
-    f = model.frame[i]
-    x0, x1, x2 = point(work, i, x[1], x[2], x[3])
-    b = model.tip_blade[i]
-    while b >= 0:
-        c = model.blade_column[b]
-        w0, w1, w2 = B[b, 3], B[b, 4], B[b, 5]
-        u0, u1, u2 = B[b, 0] + (w1 * x2 - w2 * x1), B[b, 1] + (w2 * x0 - w0 * x2), B[b, 2] + (w0 * x1 - w1 * x0)
-        out[c], out[nv + c], out[2 * nv + c] = to_ground(work, f, u0, u1, u2)
-        out[3 * nv + c], out[4 * nv + c], out[5 * nv + c] = to_ground(work, f, w0, w1, w2)
-        b = model.blade_parent[b]
+    f, p = model.frame[i], point(work, i, at(x, 1))
+    k = model.tip_blade[i]
+    while k >= 0:
+        c, b = model.blade_column[k], six(work.B, k)
+        v, w = to_ground(work, f, velocity_at(b, p)), to_ground(work, f, second(b))
+        out[c], out[nv + c], out[2 * nv + c] = v[0], v[1], v[2]
+        out[3 * nv + c], out[4 * nv + c], out[5 * nv + c] = w[0], w[1], w[2]
+        k = model.blade_parent[k]
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,40 @@ from __future__ import annotations
 from madi.joints import cylindrical, fixed, free, modal, planar, prismatic, revolute, screw, spherical, universal
 from madi.kernel import PLACE, apart, call_seldom, inline, kernel, seldom, sincos, sqrt
 from madi.spatial.rotation import (
+    conjugate,
+    put_quaternion,
+    quaternion,
     quaternion_exp,
     quaternion_log,
     quaternion_product,
     quaternion_to_matrix,
     rotation_rate,
     slide_while_turning,
+    square,
     turn_by_quaternion,
+)
+from madi.spatial.vector import (
+    NO_VECTOR,
+    along,
+    at,
+    axis,
+    column,
+    cross,
+    first,
+    join,
+    minus,
+    plus,
+    plus_scaled,
+    put,
+    put_at,
+    put_axes,
+    scaled,
+    second,
+    six,
+    six_at,
+    three,
+    turned,
+    velocity_at,
 )
 
 REVOLUTE = revolute.KIND.code
@@ -39,6 +66,7 @@ SPHERICAL = spherical.KIND.code
 PLANAR = planar.KIND.code
 FREE = free.KIND.code
 MODAL = modal.KIND.code
+X_AXIS, Y_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 BASE = 9  # a free joint whose child carries the reference frame (P4's chassis-local frame)
 
 
@@ -136,39 +164,26 @@ def place(model, work, i, q):
 @inline
 def place_axis_joint(model, work, i, q):
     """A one-axis joint: B = (turn' (r x z) + slide' z, turn' z)."""
-    R, r, C = work.R, work.r, model.C
-    d, B = model.d, work.B
-    parent, code, l = model.parent[i], model.code[i], model.v_at[i]
+    R, parent, code = work.R, model.parent[i], model.code[i]
     turn, slide, turn_rate, slide_rate = axis_motion(code, q[model.q_at[i]], model.pitch[i])
     c, s = 1.0, 0.0
     if code != PRISMATIC:
         s, c = sincos(turn)
-    # read before writing: the compiler cannot know that R and C do not overlap
-    c00, c01 = C[i, 0, 0], C[i, 0, 1]
-    c02, d0 = C[i, 0, 2], d[i, 0]
-    c10, c11 = C[i, 1, 0], C[i, 1, 1]
-    c12, d1 = C[i, 1, 2], d[i, 1]
-    c20, c21 = C[i, 2, 0], C[i, 2, 1]
-    c22, d2 = C[i, 2, 2], d[i, 2]
-    for j in range(3):
-        p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
-        x = p0 * c00 + p1 * c10 + p2 * c20
-        y = p0 * c01 + p1 * c11 + p2 * c21
-        z = p0 * c02 + p1 * c12 + p2 * c22
-        R[i, j, 0] = c * x + s * y
-        R[i, j, 1] = c * y - s * x
-        R[i, j, 2] = z
-        r[i, j] = r[parent, j] + p0 * d0 + p1 * d1 + p2 * d2 + slide * z
+    x, y, z = drawn_axes(model, work, i)
+    r = plus_scaled(plus(three(work.r, parent), turned(R, parent, three(model.d, i))), slide, z)
+    put_axes(R, i, plus(scaled(c, x), scaled(s, y)), minus(scaled(c, y), scaled(s, x)), z)
+    put(work.r, i, r)
     if parent == 0:
         see_from_frame(model, work, i)
-    z0, z1, z2 = R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]
-    x0, x1, x2 = r[i, 0], r[i, 1], r[i, 2]
-    B[l, 0] = turn_rate * (x1 * z2 - x2 * z1) + slide_rate * z0
-    B[l, 1] = turn_rate * (x2 * z0 - x0 * z2) + slide_rate * z1
-    B[l, 2] = turn_rate * (x0 * z1 - x1 * z0) + slide_rate * z2
-    B[l, 3] = turn_rate * z0
-    B[l, 4] = turn_rate * z1
-    B[l, 5] = turn_rate * z2
+    r = three(work.r, i)
+    put(work.B, model.v_at[i], join(plus(scaled(turn_rate, cross(r, z)), scaled(slide_rate, z)), scaled(turn_rate, z)))
+
+
+@inline
+def drawn_axes(model, work, i):
+    """Axes of the frame in which joint i is drawn on the tree's parent, in the reference frame."""
+    R, C, parent = work.R, model.C, model.parent[i]
+    return turned(R, parent, axis(C, i, 0)), turned(R, parent, axis(C, i, 1)), turned(R, parent, axis(C, i, 2))
 
 
 @inline
@@ -178,57 +193,43 @@ def see_from_frame(model, work, i):
     So inertias are about a point near the tree, wherever it stands and however far it has gone: about a far one their
     digits would go into the distance. The frame does not move: at each instant it is another one, at rest.
     """
-    f, r, o = model.frame[i], work.r, work.frame_r
-    for j in range(3):
-        if model.carries[i] == 1:
-            o[f, j] = r[i, j]
-            r[i, j] = 0.0
-            for k in range(3):
-                work.frame_R[f, j, k] = 1.0 if j == k else 0.0
-        else:
-            r[i, j] = apart(r[i, j], o[f, j])
+    f, r = model.frame[i], three(work.r, i)
+    if model.carries[i] == 1:
+        put(work.frame_r, f, r)
+        put(work.r, i, NO_VECTOR)
+        put_axes(work.frame_R, f, X_AXIS, Y_AXIS, Z_AXIS)
+    else:
+        put(work.r, i, from_frame(work, f, r))
+
+
+@inline
+def from_frame(work, f, x):
+    """A point in the ground as seen from the origin of reference frame f."""
+    o = three(work.frame_r, f)
+    return apart(x[0], o[0]), apart(x[1], o[1]), apart(x[2], o[2])
 
 
 @kernel
-def parent_point(model, work, i, j):
-    """Coordinate j, in the reference frame, of where joint i sits on the tree's parent."""
-    p, d, R = model.parent[i], model.d, work.R
-    x = work.r[p, j] + R[p, j, 0] * d[i, 0] + R[p, j, 1] * d[i, 1] + R[p, j, 2] * d[i, 2]
-    return apart(x, work.frame_r[model.frame[i], j]) if p == 0 else x
+def parent_point(model, work, i):
+    """Where joint i sits on the tree's parent, in the reference frame."""
+    p = model.parent[i]
+    x = plus(three(work.r, p), turned(work.R, p, three(model.d, i)))
+    return from_frame(work, model.frame[i], x) if p == 0 else x
 
 
 @kernel
 def place_base(model, work, i, q):
     """The reference frame rides on body i: its pose there is the identity and B is 1; the frame's pose is in q."""
-    R, r, B = work.R, work.r, work.B
-    C, d = model.C, model.d
-    k, l, f = model.q_at[i], model.v_at[i], model.frame[i]
-    quaternion_to_matrix(q, k + 3, work.joint_R)
-    for j in range(3):
-        for c in range(3):
-            R[i, j, c] = 1.0 if j == c else 0.0
-            work.frame_R[f, j, c] = (
-                C[i, j, 0] * work.joint_R[0, c] + C[i, j, 1] * work.joint_R[1, c] + C[i, j, 2] * work.joint_R[2, c]
-            )
-        r[i, j] = 0.0
-        work.frame_r[f, j] = d[i, j] + C[i, j, 0] * q[k] + C[i, j, 1] * q[k + 1] + C[i, j, 2] * q[k + 2]
+    C, A, f = model.C, work.joint_R, model.frame[i]
+    k = model.q_at[i]
+    quaternion_to_matrix(q, k + 3, A)
+    put_axes(work.frame_R, f, turned(C, i, column(A, 0)), turned(C, i, column(A, 1)), turned(C, i, column(A, 2)))
+    put(work.frame_r, f, plus(three(model.d, i), turned(C, i, at(q, k))))
+    put_axes(work.R, i, X_AXIS, Y_AXIS, Z_AXIS)
+    put(work.r, i, NO_VECTOR)
     for c in range(6):
         for j in range(6):
-            B[l + c, j] = 1.0 if c == j else 0.0
-
-
-@kernel
-def joint_frame_axes(model, work, i, j):
-    """Row j of the rotation of F in the reference frame (bodies of joint i placed already)."""
-    R, C, parent = work.R, model.C, model.parent[i]
-    if model.reverse[i] == 1:
-        return R[i, j, 0], R[i, j, 1], R[i, j, 2]
-    p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
-    return (
-        p0 * C[i, 0, 0] + p1 * C[i, 1, 0] + p2 * C[i, 2, 0],
-        p0 * C[i, 0, 1] + p1 * C[i, 1, 1] + p2 * C[i, 2, 1],
-        p0 * C[i, 0, 2] + p1 * C[i, 1, 2] + p2 * C[i, 2, 2],
-    )
+            work.B[model.v_at[i] + c, j] = 1.0 if c == j else 0.0
 
 
 @kernel
@@ -239,65 +240,55 @@ def place_joint(model, work, i, q):
     compose(model, work, i)
     if model.parent[i] == 0:
         see_from_frame(model, work, i)
-        for j in range(3):
-            work.joint_o[j] = apart(work.joint_o[j], work.frame_r[model.frame[i], j])
     local_subspace(code, q, model.q_at[i], work.joint_R, work.joint_p, S)
+    F = joint_frame(model, work, i)
     for c in range(model.v_end[i] - l):
-        put_column(model, work, i, l + c, S[c, 0], S[c, 1], S[c, 2], S[c, 3], S[c, 4], S[c, 5])
+        put(work.B, l + c, from_joint(model, i, F, six(S, c)))
 
 
 @kernel
 def compose(model, work, i):
-    """Pose of body i from its parent's and the joint's own, (joint_R, joint_p) in F; joint_o: the origin of F."""
-    R, r, C = work.R, work.r, model.C
-    d, A, p = model.d, work.joint_R, work.joint_p
-    parent, reverse = model.parent[i], model.reverse[i] == 1
-    for j in range(3):
-        p0, p1, p2 = R[parent, j, 0], R[parent, j, 1], R[parent, j, 2]
-        x = p0 * C[i, 0, 0] + p1 * C[i, 1, 0] + p2 * C[i, 2, 0]
-        y = p0 * C[i, 0, 1] + p1 * C[i, 1, 1] + p2 * C[i, 2, 1]
-        z = p0 * C[i, 0, 2] + p1 * C[i, 1, 2] + p2 * C[i, 2, 2]
-        o = r[parent, j] + p0 * d[i, 0] + p1 * d[i, 1] + p2 * d[i, 2]
-        if reverse:  # F = G T^-1
-            a = x * A[0, 0] + y * A[0, 1] + z * A[0, 2]
-            b = x * A[1, 0] + y * A[1, 1] + z * A[1, 2]
-            c = x * A[2, 0] + y * A[2, 1] + z * A[2, 2]
-            r[i, j] = o - (a * p[0] + b * p[1] + c * p[2])
-            work.joint_o[j] = r[i, j]
-        else:
-            a = x * A[0, 0] + y * A[1, 0] + z * A[2, 0]
-            b = x * A[0, 1] + y * A[1, 1] + z * A[2, 1]
-            c = x * A[0, 2] + y * A[1, 2] + z * A[2, 2]
-            r[i, j] = o + x * p[0] + y * p[1] + z * p[2]
-            work.joint_o[j] = o
-        R[i, j, 0], R[i, j, 1], R[i, j, 2] = a, b, c
+    """Pose of body i from its parent's and the joint's own, (joint_R, joint_p) in F."""
+    A, p, parent = work.joint_R, at(work.joint_p, 0), model.parent[i]
+    x, y, z = drawn_axes(model, work, i)
+    o = plus(three(work.r, parent), turned(work.R, parent, three(model.d, i)))
+    if model.reverse[i] == 1:  # F = G T^-1
+        x, y, z = along(x, y, z, three(A, 0)), along(x, y, z, three(A, 1)), along(x, y, z, three(A, 2))
+        r = minus(o, along(x, y, z, p))
+    else:
+        r = plus(o, along(x, y, z, p))
+        x, y, z = along(x, y, z, column(A, 0)), along(x, y, z, column(A, 1)), along(x, y, z, column(A, 2))
+    put_axes(work.R, i, x, y, z)
+    put(work.r, i, r)
 
 
-@kernel
-def put_column(model, work, i, c, s0, s1, s2, s3, s4, s5):
-    """B_c = ± X_F S_c; bodies of joint i are placed, joint_o is the origin of F."""
-    B, o = work.B, work.joint_o
-    sign = -1.0 if model.reverse[i] == 1 else 1.0
-    for j in range(3):
-        x, y, z = joint_frame_axes(model, work, i, j)
-        B[c, j] = sign * (x * s0 + y * s1 + z * s2)
-        B[c, 3 + j] = sign * (x * s3 + y * s4 + z * s5)
-    w0, w1, w2 = B[c, 3], B[c, 4], B[c, 5]
-    B[c, 0] = B[c, 0] + (o[1] * w2 - o[2] * w1)
-    B[c, 1] = B[c, 1] + (o[2] * w0 - o[0] * w2)
-    B[c, 2] = B[c, 2] + (o[0] * w1 - o[1] * w0)
+@inline
+def joint_frame(model, work, i):
+    """Axes and origin of F in the reference frame; bodies of joint i are placed."""
+    if model.reverse[i] == 1:
+        return axis(work.R, i, 0), axis(work.R, i, 1), axis(work.R, i, 2), three(work.r, i)
+    x, y, z = drawn_axes(model, work, i)
+    return x, y, z, parent_point(model, work, i)
+
+
+@inline
+def from_joint(model, i, F, s):
+    """± X_F s: a motion of the drawn child, seen from F and in its axes, as one of the tree's child about the reference
+    origin; F = (x, y, z, o)."""
+    x, y, z, o = F
+    s = scaled(-1.0 if model.reverse[i] == 1 else 1.0, s)
+    e = along(x, y, z, second(s))
+    return join(plus(along(x, y, z, first(s)), cross(o, e)), e)
 
 
 @kernel
 def direction(model, work, i, c):
     """Along what a force on column c of joint i acts, and about what a torque: its slide, or its turn. At the joint's own
     point a turn has no velocity, a slide has; of a screw, its torque is meant."""
-    B, x, y, z = work.B, work.r[i, 0], work.r[i, 1], work.r[i, 2]
-    e0, e1, e2 = B[c, 3], B[c, 4], B[c, 5]
-    u0, u1, u2 = B[c, 0] + (e1 * z - e2 * y), B[c, 1] + (e2 * x - e0 * z), B[c, 2] + (e0 * y - e1 * x)
+    b = six(work.B, c)
     if model.code[i] == SCREW:
-        u0, u1, u2 = 0.0, 0.0, 0.0
-    return u0, u1, u2, e0, e1, e2
+        return join(NO_VECTOR, second(b))
+    return join(velocity_at(b, three(work.r, i)), second(b))
 
 
 @seldom(PLACE)
@@ -307,62 +298,31 @@ def place_modal(model, work, i):
     k, B = model.mode_v[i], work.B
     modal.pose(model, i, work.xi, k, work.joint_R, work.joint_p)
     compose(model, work, i)
-    outward = model.modal[i] < 0
-    sign = 1.0 if outward else -1.0
-    body = model.parent[i] if outward else i
-    R, r, o = work.R, work.r, work.joint_o
-    for j in range(3):  # the point, as it is displaced
-        o[j] = r[i, j] if outward else parent_point(model, work, i, j)
-    turn = max(min(model.turn[i], 2), 0)
-    z0, z1, z2 = R[body, 0, turn], R[body, 1, turn], R[body, 2, turn]
-    g0, g1, g2 = o[1] * z2 - o[2] * z1, o[2] * z0 - o[0] * z2, o[0] * z1 - o[1] * z0
+    outward, turn = model.modal[i] < 0, model.turn[i]
+    body, sign, o = i, -1.0, three(work.r, i)
+    if outward:
+        body, sign = model.parent[i], 1.0
+    else:
+        o = parent_point(model, work, i)
+    line = cross(o, axis(work.R, body, max(min(turn, 2), 0)))
     for c in range(model.modes[i]):
-        x = model.blade_at[i] + c
-        u0, u1, u2 = modal.direction(model, i, c, work.xi, k)
-        e0, e1, e2 = modal.turning(model, i, c, work.xi, k)
-        for j in range(3):
-            B[x, j] = sign * (R[body, j, 0] * u0 + R[body, j, 1] * u1 + R[body, j, 2] * u2)
-            B[x, 3 + j] = sign * (R[body, j, 0] * e0 + R[body, j, 1] * e1 + R[body, j, 2] * e2)
-        if model.turn[i] == modal.ANYHOW:
-            w0, w1, w2 = B[x, 3], B[x, 4], B[x, 5]
-            B[x, 0] = B[x, 0] + (o[1] * w2 - o[2] * w1)
-            B[x, 1] = B[x, 1] + (o[2] * w0 - o[0] * w2)
-            B[x, 2] = B[x, 2] + (o[0] * w1 - o[1] * w0)
-        elif model.turn[i] >= 0:  # r x e, of all modes along one line
-            e = sign * (e0 + e1 + e2)
-            B[x, 0], B[x, 1], B[x, 2] = B[x, 0] + e * g0, B[x, 1] + e * g1, B[x, 2] + e * g2
+        u, e = modal.direction(model, i, c, work.xi, k), modal.turning(model, i, c, work.xi, k)
+        v, w = scaled(sign, turned(work.R, body, u)), scaled(sign, turned(work.R, body, e))
+        if turn == modal.ANYHOW:
+            v = plus(v, cross(o, w))
+        elif turn >= 0:  # r x e, of all modes along one line
+            v = plus_scaled(v, sign * (e[0] + e[1] + e[2]), line)
+        b = join(v, w)
         if outward:
-            for j in range(6):
-                B[x, j] = B[x, j] + B[k + c, j]
+            b = plus(b, six(B, k + c))
+        put(B, model.blade_at[i] + c, b)
 
 
 @kernel
 def bias(model, work, i, q, v):
     """± X_F (S° v) of joint i, about the reference origin."""
-    b = work.joint_b
-    local_bias(model.code[i], q, model.q_at[i], v, model.v_at[i], b)
-    return put_bias(model, work, i)
-
-
-@kernel
-def put_bias(model, work, i):
-    """± X_F b, b = S° v in joint_b."""
-    b = work.joint_b
-    sign = -1.0 if model.reverse[i] == 1 else 1.0
-    a, o = work.joint_a, work.joint_o
-    for j in range(3):
-        x, y, z = joint_frame_axes(model, work, i, j)
-        a[j] = sign * (x * b[0] + y * b[1] + z * b[2])
-        a[3 + j] = sign * (x * b[3] + y * b[4] + z * b[5])
-        o[j] = work.r[i, j] if model.reverse[i] == 1 else parent_point(model, work, i, j)
-    return (
-        a[0] + (o[1] * a[5] - o[2] * a[4]),
-        a[1] + (o[2] * a[3] - o[0] * a[5]),
-        a[2] + (o[0] * a[4] - o[1] * a[3]),
-        a[3],
-        a[4],
-        a[5],
-    )
+    local_bias(model.code[i], q, model.q_at[i], v, model.v_at[i], work.joint_b)
+    return from_joint(model, i, joint_frame(model, work, i), six_at(work.joint_b, 0))
 
 
 # ---- coordinates and generalised velocities: charts of the configuration space --------------------------------------
@@ -383,21 +343,16 @@ def quaternion_at(code):
 def retract(model, q0, theta, q):
     """q = q0 moved by `theta`, one number for each velocity: sums, and A0 exp(theta~) for rotations."""
     for i in range(1, model.n):
-        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
-        if at < 0:
+        k, l, lead = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
+        if lead < 0:
             for j in range(model.v_end[i] - l):
                 q[k + j] = q0[k + j] + theta[l + j]
             continue
-        a = k + at
-        old = (q0[a], q0[a + 1], q0[a + 2], q0[a + 3])
-        if at == 3:  # the position moves along the axes of the old rotation
-            x, y, z = turn_by_quaternion(old, theta[l], theta[l + 1], theta[l + 2])
-            q[k], q[k + 1], q[k + 2] = q0[k] + x, q0[k + 1] + y, q0[k + 2] + z
-        m = l + at
-        w, x, y, z = quaternion_product(old, quaternion_exp(theta[m], theta[m + 1], theta[m + 2]))
-        scale = 1.5 - 0.5 * (w * w + x * x + y * y + z * z)  # one Newton step back to unit length
-        q[a], q[a + 1] = scale * w, scale * x
-        q[a + 2], q[a + 3] = scale * y, scale * z
+        old = quaternion(q0, k + lead)
+        if lead == 3:  # the position moves along the axes of the old rotation
+            put_at(q, k, plus(at(q0, k), turn_by_quaternion(old, at(theta, l))))
+        new = quaternion_product(old, quaternion_exp(at(theta, l + lead)))
+        put_quaternion(q, k + lead, 1.5 - 0.5 * square(new), new)  # one Newton step back to unit length
 
 
 @kernel
@@ -408,10 +363,8 @@ def exponential(model, q0, theta, q):
     for i in range(1, model.n):
         if quaternion_at(model.code[i]) == 3:
             k, l = model.q_at[i], model.v_at[i]
-            m = l + 3
-            a, b, c = slide_while_turning(theta[m], theta[m + 1], theta[m + 2], theta[l], theta[l + 1], theta[l + 2])
-            x, y, z = turn_by_quaternion((q0[k + 3], q0[k + 4], q0[k + 5], q0[k + 6]), a, b, c)
-            q[k], q[k + 1], q[k + 2] = q0[k] + x, q0[k + 1] + y, q0[k + 2] + z
+            slide = slide_while_turning(at(theta, l + 3), at(theta, l))
+            put_at(q, k, plus(at(q0, k), turn_by_quaternion(quaternion(q0, k + 3), slide)))
 
 
 @kernel
@@ -420,16 +373,15 @@ def chart_rate(model, theta, v, rate):
     for c in range(model.v_at[0], model.v_end[0]):
         rate[c] = v[c]
     for i in range(1, model.n):
-        l, at = model.v_at[i], quaternion_at(model.code[i])
-        if at < 0:
+        l, lead = model.v_at[i], quaternion_at(model.code[i])
+        if lead < 0:
             for j in range(l, model.v_end[i]):
                 rate[j] = v[j]
             continue
-        m = l + at
-        x, y, z = theta[m], theta[m + 1], theta[m + 2]
-        if at == 3:
-            rate[l], rate[l + 1], rate[l + 2] = turn_by_quaternion(quaternion_exp(x, y, z), v[l], v[l + 1], v[l + 2])
-        rate[m], rate[m + 1], rate[m + 2] = rotation_rate(x, y, z, v[m], v[m + 1], v[m + 2])
+        turn = at(theta, l + lead)
+        if lead == 3:
+            put_at(rate, l, turn_by_quaternion(quaternion_exp(turn), at(v, l)))
+        put_at(rate, l + lead, rotation_rate(turn, at(v, l + lead)))
 
 
 @kernel
@@ -438,19 +390,15 @@ def chart_point(model, q0, q, theta):
     for c in range(model.v_at[0], model.v_end[0]):
         theta[c] = 0.0
     for i in range(1, model.n):
-        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
-        if at < 0:
+        k, l, lead = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
+        if lead < 0:
             for j in range(model.v_end[i] - l):
                 theta[l + j] = q[k + j] - q0[k + j]
             continue
-        a = k + at
-        back = (q0[a], -q0[a + 1], -q0[a + 2], -q0[a + 3])
-        if at == 3:
-            x, y, z = turn_by_quaternion(back, q[k] - q0[k], q[k + 1] - q0[k + 1], q[k + 2] - q0[k + 2])
-            theta[l], theta[l + 1], theta[l + 2] = x, y, z
-        w, x, y, z = quaternion_product(back, (q[a], q[a + 1], q[a + 2], q[a + 3]))
-        m = l + at
-        theta[m], theta[m + 1], theta[m + 2] = quaternion_log(w, x, y, z)
+        back = conjugate(quaternion(q0, k + lead))
+        if lead == 3:
+            put_at(theta, l, turn_by_quaternion(back, minus(at(q, k), at(q0, k))))
+        put_at(theta, l + lead, quaternion_log(quaternion_product(back, quaternion(q, k + lead))))
 
 
 # ---- coordinates as plain numbers: rotations as the quaternions they are in q ---------------------------------------
@@ -460,26 +408,22 @@ def chart_point(model, q0, q, theta):
 def coordinate_rate(model, q, v, rate):
     """rate = q' for the velocities v: of a rotation, q' = q (0, w) / 2."""
     for i in range(1, model.n):
-        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
-        if at < 0:
+        k, l, lead = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
+        if lead < 0:
             for j in range(model.v_end[i] - l):
                 rate[k + j] = v[l + j]
             continue
-        a, m = k + at, l + at
-        turn = (q[a], q[a + 1], q[a + 2], q[a + 3])
-        if at == 3:
-            rate[k], rate[k + 1], rate[k + 2] = turn_by_quaternion(turn, v[l], v[l + 1], v[l + 2])
-        w = (0.0, 0.5 * v[m], 0.5 * v[m + 1], 0.5 * v[m + 2])
-        rate[a], rate[a + 1], rate[a + 2], rate[a + 3] = quaternion_product(turn, w)
+        turn, w = quaternion(q, k + lead), scaled(0.5, at(v, l + lead))
+        if lead == 3:
+            put_at(rate, k, turn_by_quaternion(turn, at(v, l)))
+        put_quaternion(rate, k + lead, 1.0, quaternion_product(turn, (0.0, w[0], w[1], w[2])))
 
 
 @kernel
 def normalise(model, q):
     """Quaternions to unit length."""
     for i in range(1, model.n):
-        at = quaternion_at(model.code[i])
-        if at >= 0:
-            a = model.q_at[i] + at
-            scale = 1.0 / sqrt(q[a] * q[a] + q[a + 1] * q[a + 1] + q[a + 2] * q[a + 2] + q[a + 3] * q[a + 3])
-            for j in range(a, a + 4):
-                q[j] = scale * q[j]
+        lead = quaternion_at(model.code[i])
+        if lead >= 0:
+            turn = quaternion(q, model.q_at[i] + lead)
+            put_quaternion(q, model.q_at[i] + lead, 1.0 / sqrt(square(turn)), turn)

@@ -3,6 +3,7 @@
 from madi.joints.kind import JointKind
 from madi.kernel import kernel
 from madi.spatial.rotation import quaternion_to_matrix
+from madi.spatial.vector import NO_VECTOR, at, column, cross, join, put, put_at
 
 KIND = JointKind(
     "free",
@@ -22,16 +23,13 @@ KIND = JointKind(
 def pose(q, k, R, p):
     """As q says."""
     quaternion_to_matrix(q, k + 3, R)
-    p[0], p[1], p[2] = q[k], q[k + 1], q[k + 2]
+    put_at(p, 0, at(q, k))
 
 
 @kernel
 def subspace(q, k, R, p, S):
     """Slides along the child's axes; turns about them through p: (p x a, a)."""
     for c in range(3):
-        for j in range(3):
-            S[c, j] = R[j, c]
-            S[3 + c, 3 + j] = R[j, c]
-        S[3 + c, 0] = p[1] * R[2, c] - p[2] * R[1, c]
-        S[3 + c, 1] = p[2] * R[0, c] - p[0] * R[2, c]
-        S[3 + c, 2] = p[0] * R[1, c] - p[1] * R[0, c]
+        a = column(R, c)
+        put(S, c, join(a, NO_VECTOR))
+        put(S, 3 + c, join(cross(at(p, 0), a), a))

@@ -16,7 +16,9 @@ left Jacobian J = 1 + b theta~ + c theta~ theta~, b = (1 - cos t)/t^2, c = (t - 
 from __future__ import annotations
 
 from madi.joints.kind import JointKind
-from madi.kernel import kernel
+from madi.kernel import inline, kernel
+from madi.spatial.rotation import skew_series
+from madi.spatial.vector import NO_VECTOR, at, cross, dot, join, plus, plus_scaled, put_at, scaled
 
 # modes are no degrees of freedom of the joint but of the body: topology/freeze.py gives them their columns
 KIND = JointKind("modal", code=10, weight=0.0, coordinates=(), speeds=(), units=(), axes=0)
@@ -39,39 +41,36 @@ def series(s):
 @kernel
 def direction(model, i, c, q, k):
     """u_c = Psi_c + sum X_cd xi_d; q[k] is xi_0."""
-    n, at = model.modes[i], model.mode_at[i]
-    x, y, z = model.shape[at + 3 * c], model.shape[at + 3 * c + 1], model.shape[at + 3 * c + 2]
-    at = at + 6 * n + 3 * n * c
+    s, n = model.shape, model.modes[i]
+    u = at(s, model.mode_at[i] + 3 * c)
     for d in range(n):
-        f = q[k + d]
-        x, y, z = x + model.shape[at + 3 * d] * f, y + model.shape[at + 3 * d + 1] * f, z + model.shape[at + 3 * d + 2] * f
-    return x, y, z
+        u = plus_scaled(u, q[k + d], at(s, model.mode_at[i] + 6 * n + 3 * (n * c + d)))
+    return u
 
 
 @kernel
-def turned(model, i, q, k):
+def rotation(model, i, q, k):
     """theta."""
-    n = model.modes[i]
-    at = model.mode_at[i] + 3 * n
-    x, y, z = 0.0, 0.0, 0.0
+    theta, n = NO_VECTOR, model.modes[i]
     for c in range(n):
-        f = q[k + c]
-        x, y, z = x + model.shape[at + 3 * c] * f, y + model.shape[at + 3 * c + 1] * f, z + model.shape[at + 3 * c + 2] * f
-    return x, y, z
+        theta = plus_scaled(theta, q[k + c], at(model.shape, model.mode_at[i] + 3 * (n + c)))
+    return theta
+
+
+@inline
+def half_way(model, i, c, q, k, u):
+    """(Psi_c + u_c) xi_c / 2: what mode c adds to the displacement."""
+    return scaled(0.5 * q[k + c], plus(at(model.shape, model.mode_at[i] + 3 * c), u))
 
 
 @kernel
 def pose(model, i, q, k, R, p):
     """The point's axes and its displacement, in the body's axes."""
-    n, at = model.modes[i], model.mode_at[i]
-    p[0], p[1], p[2] = 0.0, 0.0, 0.0
-    for c in range(n):
-        x, y, z = direction(model, i, c, q, k)
-        f, j = 0.5 * q[k + c], at + 3 * c
-        p[0] = p[0] + f * (model.shape[j] + x)
-        p[1] = p[1] + f * (model.shape[j + 1] + y)
-        p[2] = p[2] + f * (model.shape[j + 2] + z)
-    x, y, z = turned(model, i, q, k)
+    u = NO_VECTOR
+    for c in range(model.modes[i]):
+        u = plus(u, half_way(model, i, c, q, k, direction(model, i, c, q, k)))
+    put_at(p, 0, u)
+    x, y, z = rotation(model, i, q, k)
     for j in range(3):
         for c in range(3):
             R[j, c] = 1.0 if j == c else 0.0
@@ -93,52 +92,29 @@ def pose(model, i, q, k, R, p):
 @kernel
 def turning(model, i, c, q, k):
     """e_c = J(theta) Theta_c."""
-    at = model.mode_at[i] + 3 * model.modes[i] + 3 * c
-    a0, a1, a2 = model.shape[at], model.shape[at + 1], model.shape[at + 2]
+    e = at(model.shape, model.mode_at[i] + 3 * (model.modes[i] + c))
     if model.turn[i] < ANYHOW:
-        return a0, a1, a2
-    x, y, z = turned(model, i, q, k)
-    _, b, f, _, _ = series(x * x + y * y + z * z)
-    b0, b1, b2 = y * a2 - z * a1, z * a0 - x * a2, x * a1 - y * a0
-    return (
-        a0 + b * b0 + f * (y * b2 - z * b1),
-        a1 + b * b1 + f * (z * b0 - x * b2),
-        a2 + b * b2 + f * (x * b1 - y * b0),
-    )
+        return e
+    theta = rotation(model, i, q, k)
+    _, b, f, _, _ = series(dot(theta, theta))
+    return skew_series(theta, b, f, e)
 
 
 @kernel
 def bias(model, i, q, k, v, l, out):
     """S° v = (u' + u x e + p x e', e'), with u = sum u_c xi_c', e = sum e_c xi_c', u' = sum X xi' xi', e' from J'."""
-    n = model.modes[i]
-    p0, p1, p2 = 0.0, 0.0, 0.0
-    u0, u1, u2 = 0.0, 0.0, 0.0
-    e0, e1, e2 = 0.0, 0.0, 0.0
-    a0, a1, a2 = 0.0, 0.0, 0.0
-    first, at = model.mode_at[i], model.mode_at[i] + 6 * n
+    n, numbers = model.modes[i], model.mode_at[i] + 6 * model.modes[i]
+    p, u, e = NO_VECTOR, NO_VECTOR, NO_VECTOR
+    u_rate, e_rate = NO_VECTOR, NO_VECTOR
     for c in range(n):
-        f = v[l + c]
-        x, y, z = direction(model, i, c, q, k)
-        u0, u1, u2 = u0 + f * x, u1 + f * y, u2 + f * z
-        g, j = 0.5 * q[k + c], first + 3 * c
-        p0, p1, p2 = p0 + g * (model.shape[j] + x), p1 + g * (model.shape[j + 1] + y), p2 + g * (model.shape[j + 2] + z)
-        x, y, z = turning(model, i, c, q, k)
-        e0, e1, e2 = e0 + f * x, e1 + f * y, e2 + f * z
+        u_c = direction(model, i, c, q, k)
+        p = plus(p, half_way(model, i, c, q, k, u_c))
+        u, e = plus_scaled(u, v[l + c], u_c), plus_scaled(e, v[l + c], turning(model, i, c, q, k))
         for d in range(n):
-            g, j = f * v[l + d], at + 3 * (n * c + d)
-            a0, a1, a2 = a0 + g * model.shape[j], a1 + g * model.shape[j + 1], a2 + g * model.shape[j + 2]
-    r0, r1, r2 = 0.0, 0.0, 0.0
+            u_rate = plus_scaled(u_rate, v[l + c] * v[l + d], at(model.shape, numbers + 3 * (n * c + d)))
     if model.turn[i] == ANYHOW:  # theta'' = 0: b' t x t' + c' t x (t x t') + c t' x (t x t')
-        x, y, z = turned(model, i, q, k)
-        f0, f1, f2 = turned(model, i, v, l)
-        _, _, c, db, dc = series(x * x + y * y + z * z)
-        rate = 2.0 * (x * f0 + y * f1 + z * f2)
-        db, dc = db * rate, dc * rate
-        g0, g1, g2 = y * f2 - z * f1, z * f0 - x * f2, x * f1 - y * f0
-        r0 = db * g0 + dc * (y * g2 - z * g1) + c * (f1 * g2 - f2 * g1)
-        r1 = db * g1 + dc * (z * g0 - x * g2) + c * (f2 * g0 - f0 * g2)
-        r2 = db * g2 + dc * (x * g1 - y * g0) + c * (f0 * g1 - f1 * g0)
-    out[0] = a0 + (u1 * e2 - u2 * e1) + (p1 * r2 - p2 * r1)
-    out[1] = a1 + (u2 * e0 - u0 * e2) + (p2 * r0 - p0 * r2)
-    out[2] = a2 + (u0 * e1 - u1 * e0) + (p0 * r1 - p1 * r0)
-    out[3], out[4], out[5] = r0, r1, r2
+        t, t_rate = rotation(model, i, q, k), rotation(model, i, v, l)
+        _, _, c, db, dc = series(dot(t, t))
+        rate, y = 2.0 * dot(t, t_rate), cross(t, t_rate)
+        e_rate = plus_scaled(plus_scaled(scaled(db * rate, y), dc * rate, cross(t, y)), c, cross(t_rate, y))
+    put_at(out, 0, join(plus(plus(u_rate, cross(u, e)), cross(p, e_rate)), e_rate))

@@ -3,6 +3,7 @@
 from madi.joints.kind import JointKind
 from madi.kernel import kernel
 from madi.spatial.rotation import quaternion_to_matrix
+from madi.spatial.vector import NO_VECTOR, column, join, put, put_at
 
 KIND = JointKind(
     "spherical",
@@ -24,12 +25,11 @@ KIND = JointKind(
 def pose(q, k, R, p):
     """The quaternion's rotation."""
     quaternion_to_matrix(q, k, R)
-    p[0], p[1], p[2] = 0.0, 0.0, 0.0
+    put_at(p, 0, NO_VECTOR)
 
 
 @kernel
 def subspace(q, k, R, p, S):
     """Turns about the child's axes."""
     for c in range(3):
-        for j in range(3):
-            S[c, 3 + j] = R[j, c]
+        put(S, c, join(NO_VECTOR, column(R, c)))

@@ -23,7 +23,7 @@ from madi.loops.dense import NAN
 from madi.loops.kkt import NEAR, coefficients
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.signals.tape import apply_forces
-from madi.spatial.algebra import body_inertia
+from madi.spatial.inertia import body_inertia
 
 MOST = 30  # iterations of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained

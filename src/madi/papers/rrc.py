@@ -26,6 +26,7 @@ from madi.model.model import Model
 from madi.papers.compare import CARTESIAN, apart, claim, holds, plot
 from madi.results.run import Run
 from madi.run.simulate import simulate
+from madi.spatial.vector import put_at
 from madi.system import System
 from madi.topology.layout import Arrays, Work
 
@@ -178,9 +179,9 @@ def operation_counts(system: System) -> list[dict[str, int]]:
             inputs, work.real_memory[:] = symbols("w", len(work.real_memory))
             out = np.zeros(6, dtype=object)
             if way == "selected":
-                reaction(layout.arrays, work, i, work.acceleration, out)
+                put_at(out, 0, reaction(layout.arrays, work, i, work.acceleration))
             else:
-                reaction_newton_euler(layout.arrays, work, i, out)
+                put_at(out, 0, reaction_newton_euler(layout.arrays, work, i))
             count = count_operations(ca.Function("reaction", [inputs], [column_of(out)]))
             row[f"{way} mul"] = count.get("mul", 0)
             row[f"{way} add"] = count.get("add", 0) + count.get("sub", 0)
@@ -205,9 +206,9 @@ def repeat_reaction(m):  # type: ignore[no-untyped-def]
     for _ in range(m.times):
         m.qdd[0] = m.qdd[0] + 1e-12
         if m.newton_euler == 0:
-            reaction(m.model, m.work, m.joint, m.qdd, m.load)
+            put_at(m.load, 0, reaction(m.model, m.work, m.joint, m.qdd))
         else:
-            reaction_newton_euler(m.model, m.work, m.joint, m.load)
+            put_at(m.load, 0, reaction_newton_euler(m.model, m.work, m.joint))
     return 0
 
 

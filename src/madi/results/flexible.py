@@ -25,7 +25,7 @@ def centre_line(body: Body, run: Run, points: int = 21, scale: float = 1.0) -> n
     local = s + scale * np.einsum("tc,cni->tni", xi, psi)
     place = run.data["position"].sel(body=body.name).values
     quaternion = run.data["orientation"].sel(body=body.name).values
-    turned = turn_by_quaternion(tuple(quaternion.T[:, :, None]), *np.moveaxis(local, 2, 0))
+    turned = turn_by_quaternion(tuple(quaternion.T[:, :, None]), tuple(np.moveaxis(local, 2, 0)))
     return place[:, None, :] + np.stack(turned, axis=2)
 
 

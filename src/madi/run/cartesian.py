@@ -48,7 +48,8 @@ class CartesianSolver(Integration):
                  start: Any, reactions: Mapping[str, str], loops: LoopMethod, jumps: Sequence[Any] = ()):  # fmt: skip
         options = LoopOptions({})
         loops.put(options)
-        self.made: Cartesian = cartesian(model, system, *start, options)
+        q, v = start
+        self.made: Cartesian = cartesian(model, system, q, v, options)
         size = self.made.size
         self.jumps, stops = list(jumps), sorted({jump.time for jump in jumps})
         sizes = {"nq": size, "nv": size, "nr": self.made.constraints}

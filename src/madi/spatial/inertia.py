@@ -11,7 +11,21 @@ docs/references.md: [P1], [Featherstone 2008].
 from __future__ import annotations
 
 from madi.kernel import inline
-from madi.spatial.vector import cross, first, join, plus, plus_scaled, second, symmetric_times
+from madi.spatial.vector import (
+    axis,
+    cross,
+    dot,
+    first,
+    join,
+    plus,
+    plus_scaled,
+    scaled,
+    second,
+    six,
+    symmetric_times,
+    three,
+    turned,
+)
 
 
 @inline
@@ -39,19 +53,46 @@ def put_inertia(K, i, m, h, c, J):
 
 
 @inline
+def put_inertia_from(K, i, m, r, S, J):
+    """The same from the first moment S and the inertia J about a point r, as 2 r.S + m r.r and so on."""
+    h = plus_scaled(S, m, r)
+    e = plus(h, S)
+    xx, yy, zz = e[0] * r[0], e[1] * r[1], e[2] * r[2]
+    K[i, 0] = m
+    K[i, 1] = h[0]
+    K[i, 2] = h[1]
+    K[i, 3] = h[2]
+    K[i, 4] = J[0] + (yy + zz)
+    K[i, 5] = J[1] - (h[0] * r[1] + r[0] * S[1])
+    K[i, 6] = J[2] - (h[0] * r[2] + r[0] * S[2])
+    K[i, 7] = J[3] + (xx + zz)
+    K[i, 8] = J[4] - (h[1] * r[2] + r[1] * S[2])
+    K[i, 9] = J[5] + (xx + yy)
+
+
+@inline
 def turned_symmetric(R, i, S):
     """R_i S R_i^T of a symmetric matrix (xx, xy, xz, yy, yz, zz)."""
-    a, b, e = (
-        (R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]),
-        (R[i, 1, 0], R[i, 1, 1], R[i, 1, 2]),
-        (R[i, 2, 0], R[i, 2, 1], R[i, 2, 2]),
-    )
+    a, b = (R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]), (R[i, 1, 0], R[i, 1, 1], R[i, 1, 2])
+    e = (R[i, 2, 0], R[i, 2, 1], R[i, 2, 2])
     p, q, t = symmetric_times(S, a), symmetric_times(S, b), symmetric_times(S, e)  # rows of R S
-    return (
-        p[0] * a[0] + p[1] * a[1] + p[2] * a[2],
-        p[0] * b[0] + p[1] * b[1] + p[2] * b[2],
-        p[0] * e[0] + p[1] * e[1] + p[2] * e[2],
-        q[0] * b[0] + q[1] * b[1] + q[2] * b[2],
-        q[0] * e[0] + q[1] * e[1] + q[2] * e[2],
-        t[0] * e[0] + t[1] * e[1] + t[2] * e[2],
-    )
+    return dot(p, a), dot(p, b), dot(p, e), dot(q, b), dot(q, e), dot(t, e)
+
+
+@inline
+def body_inertia(model, work, i):
+    """Ten-number inertia of body i in its present pose, into work.inertia[i]. That of a flexible body is there already
+    (dynamics/modal.py)."""
+    if model.modal[i] >= 0:
+        return
+    R, J, m = work.R, model.J, model.mass[i]
+    if model.axisymmetric[i] == 1:
+        # J = Jt 1 + (Ja - Jt) z z^T and c along z: the angle about z, a wheel's, does not matter.
+        z, Jt, d = axis(R, i, 2), J[i, 0], J[i, 5] - J[i, 0]
+        x, y = d * z[0], d * z[1]
+        central = (Jt + x * z[0], x * z[1], x * z[2], Jt + y * z[1], y * z[2], Jt + d * z[2] * z[2])
+        c = plus_scaled(three(work.r, i), model.com[i, 2], z)
+    else:
+        central = turned_symmetric(R, i, six(J, i))
+        c = plus(three(work.r, i), turned(R, i, three(model.com, i)))
+    put_inertia(work.inertia, i, m, scaled(m, c), c, central)

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
-from madi.kernel import atan2, cos, kernel, sin, sqrt, where
+from madi.kernel import atan2, cos, inline, kernel, sin, sqrt, where
+from madi.spatial.vector import cross, dot, plus, plus_scaled, scaled
 
 SMALL = 1e-4  # |theta|^2 below which the series serve; their next terms are below 1e-16 there
 
@@ -39,9 +40,36 @@ def quaternion_to_matrix(q, k, A):
     A[2, 2] = 1.0 - 2.0 * (x * x + y * y)
 
 
+@inline
+def quaternion(q, k):
+    """The quaternion q[k:k+4] of a flat array."""
+    return q[k], q[k + 1], q[k + 2], q[k + 3]
+
+
+@inline
+def put_quaternion(q, k, s, x):
+    """q[k:k+4] = s times the quaternion x."""
+    q[k] = s * x[0]
+    q[k + 1] = s * x[1]
+    q[k + 2] = s * x[2]
+    q[k + 3] = s * x[3]
+
+
+@inline
+def square(q):
+    """Square of a quaternion's length."""
+    return q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+
+
+@inline
+def conjugate(q):
+    """The quaternion of the rotation back."""
+    return q[0], -q[1], -q[2], -q[3]
+
+
 @kernel
 def quaternion_product(a, b):
-    """The quaternion of rotation a followed, in the turned axes, by b (tuples of four)."""
+    """The quaternion of rotation a followed, in the turned axes, by b."""
     return (
         a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
         a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
@@ -50,46 +78,48 @@ def quaternion_product(a, b):
     )
 
 
+@inline
+def skew_series(theta, f, g, x):
+    """x + f theta~ x + g theta~ theta~ x: what all functions of a rotation vector look like."""
+    y = cross(theta, x)
+    return plus_scaled(plus_scaled(x, f, y), g, cross(theta, y))
+
+
 @kernel
-def quaternion_exp(x, y, z):
-    """Unit quaternion of the rotation vector (x, y, z)."""
-    s = x * x + y * y + z * z
+def quaternion_exp(theta):
+    """Unit quaternion of the rotation vector theta."""
+    s = dot(theta, theta)
     small = s < SMALL
     angle = sqrt(where(small, 1.0, s))
     c = where(small, 1.0 - s * (1.0 / 8.0 - s * (1.0 / 384.0 - s / 46080.0)), cos(0.5 * angle))
     f = where(small, 0.5 - s * (1.0 / 48.0 - s * (1.0 / 3840.0 - s / 645120.0)), sin(0.5 * angle) / angle)
-    return c, f * x, f * y, f * z
+    return c, f * theta[0], f * theta[1], f * theta[2]
 
 
 @kernel
-def slide_while_turning(x, y, z, a, b, c):
-    """Where a body gets that slides by (a, b, c), in its own axes, while it turns by (x, y, z): the exponential of both,
-    s + (1 - cos)/|theta|^2 theta~ s + (|theta| - sin)/|theta|^3 theta~ theta~ s."""
-    s = x * x + y * y + z * z
+def slide_while_turning(theta, x):
+    """Where a body gets that slides by x, in its own axes, while it turns by theta: the exponential of both,
+    x + (1 - cos)/|theta|^2 theta~ x + (|theta| - sin)/|theta|^3 theta~ theta~ x."""
+    s = dot(theta, theta)
     small = s < SMALL
     safe = where(small, 1.0, s)
     angle = sqrt(safe)
     f = where(small, 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s / 40320.0)), (1.0 - cos(angle)) / safe)
     g = where(small, 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0)), (1.0 - sin(angle) / angle) / safe)
-    d0, d1, d2 = y * c - z * b, z * a - x * c, x * b - y * a
-    return (
-        a + f * d0 + g * (y * d2 - z * d1),
-        b + f * d1 + g * (z * d0 - x * d2),
-        c + f * d2 + g * (x * d1 - y * d0),
-    )
+    return skew_series(theta, f, g, x)
 
 
 @kernel
-def quaternion_log(w, x, y, z):
+def quaternion_log(q):
     """Rotation vector, shorter than pi, of a unit quaternion."""
-    s = x * x + y * y + z * z
+    x = (q[1], q[2], q[3])
+    s = dot(x, x)
     small = s < SMALL
     n = sqrt(where(small, 1.0, s))
-    sign = where(w < 0.0, -1.0, 1.0)
+    sign = where(q[0] < 0.0, -1.0, 1.0)
     # 2 asin(n)/n = 2 (1 + n^2/6 + 3 n^4/40 + 15 n^6/336 + ...)
     series = 2.0 * (1.0 + s * (1.0 / 6.0 + s * (3.0 / 40.0 + s * 15.0 / 336.0)))
-    f = sign * where(small, series, 2.0 * atan2(n, sign * w) / n)
-    return f * x, f * y, f * z
+    return scaled(sign * where(small, series, 2.0 * atan2(n, sign * q[0]) / n), x)
 
 
 @kernel
@@ -103,26 +133,17 @@ def rate_factor(s):
 
 
 @kernel
-def rotation_rate(x, y, z, wx, wy, wz):
-    """theta' at theta = (x, y, z) for the angular velocity w in the child's axes (equation on top)."""
-    c = rate_factor(x * x + y * y + z * z)
-    ax, ay, az = y * wz - z * wy, z * wx - x * wz, x * wy - y * wx
-    return (
-        wx + 0.5 * ax + c * (y * az - z * ay),
-        wy + 0.5 * ay + c * (z * ax - x * az),
-        wz + 0.5 * az + c * (x * ay - y * ax),
-    )
+def rotation_rate(theta, w):
+    """theta' for the angular velocity w in the child's axes (equation on top)."""
+    return skew_series(theta, 0.5, rate_factor(dot(theta, theta)), w)
 
 
 @kernel
-def turn_by_quaternion(q, x, y, z):
-    """The vector (x, y, z) turned by the unit quaternion q (a tuple)."""
-    a, b, c = 2.0 * (q[2] * z - q[3] * y), 2.0 * (q[3] * x - q[1] * z), 2.0 * (q[1] * y - q[2] * x)
-    return (
-        x + q[0] * a + q[2] * c - q[3] * b,
-        y + q[0] * b + q[3] * a - q[1] * c,
-        z + q[0] * c + q[1] * b - q[2] * a,
-    )
+def turn_by_quaternion(q, x):
+    """The vector x turned by the unit quaternion q."""
+    axis = (q[1], q[2], q[3])
+    y = scaled(2.0, cross(axis, x))
+    return plus(plus_scaled(x, q[0], y), cross(axis, y))
 
 
 # ---- outside the kernels: what a user may hand in -------------------------------------------------------------------

@@ -2,14 +2,16 @@
 
 A vector is a tuple of three numbers, a motion (v, w) or a force (f, n) about the reference origin one of six. Sums,
 multiples and `dot` also take pairs, the vectors of a plane. Tuples live in registers: all functions here are inlined in
-machine code, and a trace sees only the scalars. `three`, `six` read a row of an array, `put` writes one.
+machine code, and a trace sees only the scalars. `three`, `six` read a row of an array, `put` writes one. Read before
+writing: the compiler cannot know that two arrays do not overlap.
 """
 
 from __future__ import annotations
 
 from madi.kernel import inline
 
-ZERO = (0.0, 0.0, 0.0)
+NO_VECTOR = (0.0, 0.0, 0.0)
+NO_MOTION = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @inline
@@ -28,6 +30,12 @@ def six(a, i):
 def at(a, k):
     """The vector a[k:k+3] of a flat array."""
     return a[k], a[k + 1], a[k + 2]
+
+
+@inline
+def six_at(a, k):
+    """The six numbers a[k:k+6] of a flat array."""
+    return a[k], a[k + 1], a[k + 2], a[k + 3], a[k + 4], a[k + 5]
 
 
 @inline
@@ -111,6 +119,12 @@ def cross(a, b):
 
 
 @inline
+def along(x, y, z, a):
+    """The vector with the components a along x, y, z."""
+    return plus_scaled(plus_scaled(scaled(a[0], x), a[1], y), a[2], z)
+
+
+@inline
 def first(x):
     """v of a motion (v, w), f of a force (f, n)."""
     return x[0], x[1], x[2]
@@ -162,6 +176,20 @@ def turned_back(R, i, x):
 def axis(R, i, k):
     """Column k of R_i: an axis of frame i."""
     return R[i, 0, k], R[i, 1, k], R[i, 2, k]
+
+
+@inline
+def put_axes(R, i, x, y, z):
+    """The axes of frame i are x, y, z."""
+    R[i, 0, 0], R[i, 0, 1], R[i, 0, 2] = x[0], y[0], z[0]
+    R[i, 1, 0], R[i, 1, 1], R[i, 1, 2] = x[1], y[1], z[1]
+    R[i, 2, 0], R[i, 2, 1], R[i, 2, 2] = x[2], y[2], z[2]
+
+
+@inline
+def column(A, k):
+    """Column k of a single 3 x 3 matrix."""
+    return A[0, k], A[1, k], A[2, k]
 
 
 @inline

@@ -169,9 +169,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("tape", "nt"),
     ("joint_R", "3", 3),
     ("joint_p", "3"),
-    ("joint_o", "3"),
     ("joint_S", "6", 6),
-    ("joint_a", "6"),
     ("joint_b", "6"),
     ("pair_E", "2", 3, 3),  # axes and origins of a pair's two frames
     ("pair_o", "2", 3),

@@ -116,7 +116,7 @@ def _way(data: Any, name: str, pick: np.ndarray) -> np.ndarray:
 def _centres(scene: Scene, poses: np.ndarray) -> np.ndarray:
     """Centres of mass over time, (frames, bodies, 3)."""
     com = np.array([np.asarray(scene.bodies[name].com, dtype=float) for name in scene.names]).reshape(-1, 3)
-    turned = turn_by_quaternion(tuple(np.moveaxis(poses[..., 3:], 2, 0)), *com.T[:, None, :])
+    turned = turn_by_quaternion(tuple(np.moveaxis(poses[..., 3:], 2, 0)), tuple(com.T[:, None, :]))
     return poses[..., :3] + np.stack(np.broadcast_arrays(*turned), axis=2)
 
 
@@ -194,7 +194,7 @@ def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.
         k, local = scene.number(name), scene.local(name, point)
         if k < 0:
             return np.broadcast_to(np.asarray(point, dtype=float), (len(poses), 3))
-        turned = turn_by_quaternion(tuple(poses[:, k, 3:].T), *local)
+        turned = turn_by_quaternion(tuple(poses[:, k, 3:].T), tuple(local))
         return poses[:, k, :3] + np.stack(np.broadcast_arrays(*turned), axis=1)
 
     for force in lines_of_forces(scene.model):
