@@ -36,7 +36,6 @@ from numba.extending import (
 )
 
 from madi import kernel as k
-from madi.cartesian.arrays import CartesianArrays, CartesianWork
 from madi.forces import dispatch as forces
 from madi.kernel.fields import SEEN, Function, seen
 from madi.signals import tape
@@ -399,6 +398,15 @@ builtin(
 _known: set[Any] = set()
 
 
+def _register_memory(function: Any, kind: Any) -> None:
+    """Teach Numba how a table is seen as named memory."""
+    builtin(
+        function,
+        lambda table: kind(table),
+        lambda context, builder, signature, args: _data(context, builder, signature.args[0], args[0]),
+    )
+
+
 def register_kernels() -> None:
     """All kernels and named memory there are by now; modules that are imported later bring more."""
     for kernel in k.KERNELS:
@@ -408,17 +416,12 @@ def register_kernels() -> None:
     for function, cls in SEEN.items():
         if function not in _known:
             _known.add(function)
-            builtin(
-                function,
-                lambda table, kind=named(cls): kind(table),
-                lambda context, builder, signature, args: _data(context, builder, signature.args[0], args[0]),
-            )
+            _register_memory(function, named(cls))
     for context in (cpu_target.typing_context, cpu_target.target_context):
         context.refresh()
 
 
 as_model, as_work = seen(Arrays), seen(Work)
-as_cartesian, as_cartesian_work = seen(CartesianArrays), seen(CartesianWork)
 
 
 def compile_entry(folder: Path, function: Callable[..., Any]) -> Any:
@@ -448,14 +451,16 @@ def compile_element(folder: Path, apply: Callable[..., Any]) -> Any:
     return numba.cfunc(types.void(*[types.intp] * 3), **PIECE)(element)
 
 
-def compile_cartesian(folder: Path, function: Callable[..., Any]) -> Any:
-    """The same for a kernel of the Cartesian formulation: context = its model and scratch, then those of the forces."""
+def compile_twin(folder: Path, function: Callable[..., Any], arrays: Any, work: Any) -> Any:
+    """The same for a kernel with a model and scratch of its own classes (the Cartesian formulation); context: their tables,
+    then those of the forces, which it shares with the tree."""
+    own_model, own_work = seen(arrays), seen(work)
     use_folder(folder)
     register_kernels()
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
         c = view_at(context, int64)
-        model, work = as_cartesian(view_at(c[0], int64)), as_cartesian_work(view_at(c[1], int64))
+        model, work = own_model(view_at(c[0], int64)), own_work(view_at(c[1], int64))
         element, forces = as_model(view_at(c[2], int64)), as_work(view_at(c[3], int64))
         reals = view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64)
         function(model, work, element, forces, t, reals[0], reals[1], reals[2], reals[3])
@@ -486,7 +491,6 @@ def compile_interpreter(folder: Path) -> Any:
 
 def compile_loop(folder: Path, kernel: Callable[..., Any], memory: Any) -> Any:
     """A loop around system functions: a kernel of one named memory, whose table it is handed."""
-    register_kernels()
     instance = seen(memory)
     register_kernels()
     use_folder(folder)

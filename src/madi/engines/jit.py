@@ -114,10 +114,9 @@ def seldom_function(code: int) -> Any:
 
 
 @cache
-def cartesian_function(name: str, kernel: Callable[..., Any]) -> Any:
-    """The C function of a kernel of the Cartesian formulation."""
-    piece = f"cartesian-{name}"
-    return _make(piece, f"kernel {piece!r}", lambda abi, folder: abi.compile_cartesian(folder, kernel))
+def twin_function(name: str, kernel: Callable[..., Any], arrays: Any, work: Any) -> Any:
+    """The C function of a kernel with a model and scratch of its own classes."""
+    return _make(name, f"kernel {name!r}", lambda abi, folder: abi.compile_twin(folder, kernel, arrays, work))
 
 
 @cache

@@ -17,11 +17,11 @@ import numpy as np
 from madi.engines.entries import take_motion
 from madi.errors import InputError, TraceError
 from madi.export.stepper import Stepper, Traced
-from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE
-from madi.integrate.method import Method
+from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE, make_memory
+from madi.integrate.method import Method, Steps
+from madi.integrate.newton import make_plan
 from madi.integrate.step import arrived, take
 from madi.kernel import kernel
-from madi.run.solver import Integration, Steps
 from madi.symbolic.codegen import c_piece, literal
 from madi.symbolic.sym import column_of, symbols
 from madi.symbolic.trace import expressions
@@ -224,8 +224,7 @@ def export_c(
             "which close them within the step"
         )
     wanted = parameters(model, adjustable, system.frame) if adjustable else None
-    memory = Integration(system, method, Steps(duration, step), np.array([duration]), system_sizes(system),
-                         system.layout.arrays).memory  # fmt: skip
+    memory = _memory(system, method, Steps(duration, step))
     texts = _texts(system, method, memory, _pieces(system, method, memory, wanted), wanted, step, duration, start)
     folder = Path(out)
     try:
@@ -236,6 +235,17 @@ def export_c(
         reason = error.strerror or error
         raise InputError(f"out={str(out)!r}: it cannot be written ({reason}); give a folder that can be made") from None
     return [folder / file for file in texts]
+
+
+def _memory(system: System, method: Method, steps: Steps) -> Any:
+    """Memory of a run as it is exported, with its options."""
+    loop, sizes = method.fixed, {"nq": system.nq, "nv": system.nv, "nr": system.n_constraints}
+    assert loop is not None
+    plan = make_plan(system.residual_blocks[0], system.layout.arrays) if method.implicit else None
+    memory = make_memory(loop.memory, sizes, [steps.span], system.layout.arrays, plan)
+    steps.put(memory, steps.span)
+    method.put(memory)
+    return memory
 
 
 def _pieces(system: System, method: Method, memory: Any, wanted: Parameters | None) -> str:
@@ -364,8 +374,3 @@ def _options(memory: Any) -> str:
 def define(sizes: dict[str, Any]) -> str:
     """Sizes as macros."""
     return "".join(f"#define {name} {value}\n" for name, value in sizes.items())
-
-
-def system_sizes(system: System) -> dict[str, int]:
-    """Sizes of the coordinates that are integrated."""
-    return {"nq": system.nq, "nv": system.nv, "nr": system.n_constraints}

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from madi.kernel import kernel
-from madi.kernel.fields import Fields, Reals, function, integer, part, real, reals
-from madi.loops.memory import LoopTally
+from madi.kernel.fields import ABSENT, Fields, Function, Reals, function, integer, part, real, reals
+from madi.loops.memory import LoopTally, fresh_tally
 from madi.topology.layout import Arrays
 
 DONE, PAUSED = 0, 1  # what a loop, and a step, return
@@ -88,6 +88,18 @@ class AdaptiveMemory(StageMemory):
     scale: Reals = reals("2*nv")
     scale1: Reals = reals("2*nv")
     last_error: float = real()  # of the step before, against the tolerance
+
+
+def make_memory(memory: Any, sizes: dict[str, int], times: Any, model: Any, plan: Any = None) -> Any:
+    """Memory of a run with these sizes (nq, nv, nr) and output times, its functions absent; `model`: the chart."""
+    outputs = Outputs({**sizes, "outputs": len(times)})
+    outputs.times[:] = times
+    parts: dict[str, Any] = {"model": model, "tally": fresh_tally(), "outputs": outputs}
+    if plan is not None:
+        parts["plan"] = plan
+        sizes = sizes | {name: getattr(plan, name) for name in ("nu", "nl", "nx", "nf", "ns")}
+    functions = [name for name, field in memory.fields.items() if field.part is Function]
+    return memory(sizes, **parts, **dict.fromkeys(functions, ABSENT))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,22 @@ from madi.integrate.memory import Loop
 
 
 @dataclass(frozen=True)
+class Steps:
+    """Tolerances and lengths of the steps of a run; step None: they are chosen."""
+
+    span: float
+    step: float | None = None
+    rtol: float = 1e-6
+    atol: float = 1e-8
+    max_step: float | None = None
+
+    def put(self, m: Any, end: float) -> None:
+        """Into an integrator's memory."""
+        m.rtol, m.atol, m.max_step = self.rtol, self.atol, self.span if self.max_step is None else self.max_step
+        m.step, m.end = self.step or 0.0, self.span if self.step else end
+
+
+@dataclass(frozen=True)
 class Method:
     """Base of all methods."""
 

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.cartesian import entries
+from madi.cartesian.arrays import CartesianArrays, CartesianWork
 from madi.cartesian.build import Cartesian, cartesian
 from madi.cartesian.words import BALL, COUPLER, SECOND, SHIFT, TURN, X, Z, parts
-from madi.engines.jit import cartesian_function, loop_function, model_table
+from madi.engines.jit import loop_function, model_table, twin_function
 from madi.errors import InputError
-from madi.integrate.method import Method
+from madi.integrate.method import Method, Steps
 from madi.integrate.record import RECORD, Recording
 from madi.joints import KINDS
 from madi.kernel.fields import ABSENT, Function, evaluator
 from madi.loops.memory import LoopOptions, LoopTally
 from madi.loops.methods import LoopMethod
-from madi.run.solver import Integration, Steps, loop_record, loop_statistics
+from madi.run.solver import Integration, loop_record, loop_statistics
 from madi.topology.layout import HEADER, Arrays, Layout, pack
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ class CartesianSolver(Integration):
         """A kernel for `kernel.call`."""
         made, kernel = self.made, ENTRIES[name]
         if self.engine_name == "jit":
-            return Function(address=cartesian_function(name, kernel).address, context=self.context)
+            made_by = twin_function(f"cartesian-{name}", kernel, CartesianArrays, CartesianWork)
+            return Function(address=made_by.address, context=self.context)
 
         def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
             kernel(made.arrays, made.work, made.system.layout.arrays, made.forces, t, q, v, x, out)

@@ -14,7 +14,7 @@ from madi.engines.choice import choose_engine
 from madi.engines.entries import FORMULATIONS
 from madi.errors import EngineError, InputError, RunError, warn
 from madi.integrate.memory import DONE
-from madi.integrate.method import Method
+from madi.integrate.method import Method, Steps
 from madi.loops.methods import LoopMethod
 from madi.model.model import Model
 from madi.results.flexible import large_deflections
@@ -31,7 +31,7 @@ from madi.run.options import (
     start_of,
     tolerances,
 )
-from madi.run.solver import Solver, Steps
+from madi.run.solver import Solver
 from madi.signals.jumps import Jump, speed_jumps
 from madi.system import System
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.engines.entries import ENTRIES
-from madi.integrate.memory import DONE, PAUSED, Outputs
-from madi.integrate.method import Method
+from madi.integrate.memory import DONE, PAUSED, make_memory
+from madi.integrate.method import Method, Steps
 from madi.integrate.newton import make_plan
 from madi.integrate.record import RECORD, RECORD_LOADS, LoadRecording, Recording
-from madi.kernel.fields import ABSENT, Function
+from madi.kernel.fields import ABSENT
 from madi.loops.memory import LoopOptions, LoopTally, fresh_tally
 from madi.loops.methods import LoopMethod, Projection
 from madi.system import System
@@ -26,22 +26,6 @@ if TYPE_CHECKING:
 
 PAUSE = 0.1  # s of computing between two looks at progress and Ctrl-C
 FEWEST, MOST = 100, 10_000_000  # steps between them
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Tolerances and lengths of the steps of a run; step None: they are chosen."""
-
-    span: float
-    step: float | None = None
-    rtol: float = 1e-6
-    atol: float = 1e-8
-    max_step: float | None = None
-
-    def put(self, m: Any, end: float) -> None:
-        """Into an integrator's memory."""
-        m.rtol, m.atol, m.max_step = self.rtol, self.atol, self.span if self.max_step is None else self.max_step
-        m.step, m.end = self.step or 0.0, self.span if self.step else end
 
 
 class Integration:
@@ -56,14 +40,8 @@ class Integration:
         self.times = np.union1d(times, stops) if len(stops) else times
         self.system, self.method, self.steps, self.sizes = system, method, steps, sizes
         self.loop = method.loop(steps.step)
-        outputs = Outputs({**sizes, "outputs": len(self.times)})
-        outputs.times[:] = self.times
-        parts: dict[str, Any] = {"model": model, "tally": fresh_tally(), "outputs": outputs}
-        if method.implicit:
-            parts["plan"] = make_plan(system.residual_blocks[0], system.layout.arrays)
-            sizes = sizes | {name: getattr(parts["plan"], name) for name in ("nu", "nl", "nx", "nf", "ns")}
-        functions = [name for name, field in self.loop.memory.fields.items() if field.part is Function]
-        self.memory = self.loop.memory(sizes, **parts, **dict.fromkeys(functions, ABSENT))
+        plan = make_plan(system.residual_blocks[0], system.layout.arrays) if method.implicit else None
+        self.memory = make_memory(self.loop.memory, sizes, self.times, model, plan)
         self.wall = self.cpu = 0.0  # s: by the clock, and of the processor
         self.spoiled: float | None = None  # first output time that is not finite
         self.history: list[tuple[float, ...]] | None = None  # of every step, where it is asked for

@@ -357,7 +357,7 @@ class Choice(Type):
             value = self.registry[word](**options)
         given = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
         given = {one.name: given[one.name] for one in dataclasses.fields(value) if given[one.name] != one.default}
-        return {value.name: plain(given)} if given else value.name
+        return {value.name: {name: plain(one) for name, one in given.items()}} if given else value.name
 
     def json(self) -> dict[str, Any]:
         """Either."""
