@@ -26,7 +26,7 @@ from madi.spatial.vector import (
 )
 
 
-@kernel
+@inline
 def dot1(work, a, b, i, j):
     """p . s for axis i of frame a and axis j of frame b. Each turns with its body: p' = w x p, p'' = w x p' and the rest."""
     wa, wb = three(work.w, a), three(work.w, b)
@@ -44,7 +44,7 @@ def drift(work, i, side):
     return cross(w, cross(w, three(work.o, side)))
 
 
-@kernel
+@inline
 def along(work, a, b, p):
     """p . d for the vector d from origin a to origin b, p at rest: (turn x s) . p = turn . (s x p)."""
     rate = dot(p, minus(three(work.od, 1), three(work.od, 0)))
@@ -53,7 +53,7 @@ def along(work, a, b, p):
     return dot(p, between(work, a, b)), rate, bias, ga, join(p, cross(three(work.o, 1), p))
 
 
-@kernel
+@inline
 def along_axis(work, a, b, i):
     """p . d for axis i of frame a, which turns with it: p' . d besides, and 2 p' . d' + p'' . d in the bias."""
     p, w, d = axis(work.E, 0, i), three(work.w, a), between(work, a, b)
@@ -63,7 +63,7 @@ def along_axis(work, a, b, i):
     return value, rate + dot(pd, d), bias, join(first(ga), plus(second(ga), cross(p, d))), gb
 
 
-@kernel
+@inline
 def distance(work, a, b, length):
     """(d . d - l^2) / (2 l): as along d / l, and d' . d' / l in the bias."""
     d, u = between(work, a, b), minus(three(work.od, 1), three(work.od, 0))
@@ -71,7 +71,7 @@ def distance(work, a, b, length):
     return 0.5 * (dot(d, d) - length * length) / length, rate, bias + dot(u, u) / length, ga, gb
 
 
-@kernel
+@inline
 def measured(model, work, k, part):
     """A part of the motion of link k: its turn about z of frame a, or its slide along an axis of it."""
     a, b = model.link_a[k], model.link_b[k]
@@ -82,7 +82,7 @@ def measured(model, work, k, part):
     return along_axis(work, a, b, part)
 
 
-@kernel
+@inline
 def measure(model, work, r):
     """What row r measures between the frames of its link, which are in work."""
     k, kind, i = model.row_link[r], model.row_kind[r], model.row_i[r]

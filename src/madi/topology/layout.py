@@ -89,7 +89,7 @@ INTS: list[tuple[Any, ...]] = [
     ("pair_a", "nk"),
     ("pair_b", "nk"),
     ("row_pair", "nr"),  # -1: a row between two columns
-    ("row_kind", "nr"),  # constraints/dispatch.py
+    ("row_kind", "nr"),  # constraints/
     ("row_signal", "nr"),  # what its measure is driven by (position, rate, acceleration), -1 if nothing
     ("row_a", "nr"),  # columns of a coupler
     ("row_b", "nr"),
