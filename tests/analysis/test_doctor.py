@@ -105,8 +105,8 @@ def test_the_stiffest_frequency_is_held_against_the_step():
     assert found(stiff_wheel(duration=1.0, step=1e-3), "stiffness", "remark")
     assert found(stiff_wheel(), "step", "warning", step=1e-2, method="rk4")
     with pytest.raises(madi.RunError):
-        madi.simulate(stiff_wheel(), 5.0, step=5e-3, v0={"slide": 1.0})
-    run = madi.simulate(stiff_wheel(), 1.0, step=1e-4, v0={"slide": 1.0}, times=[0.0, 0.1, 1.0])
+        madi.simulate(stiff_wheel(), 5.0, step=5e-3, start=(None, {"slide": 1.0}))
+    run = madi.simulate(stiff_wheel(), 1.0, step=1e-4, start=(None, {"slide": 1.0}), times=[0.0, 0.1, 1.0])
     np.testing.assert_allclose(run["slide"][1], 1e-3 * np.exp(-0.05) * np.sin(100.0), atol=2e-6)
 
 

@@ -82,7 +82,7 @@ def test_loops_are_reduced_away():
     nudge = found.N[:, 0] * 1e-3
     start = m.build().assemble(q + nudge)
     times = np.linspace(0, 4 * np.pi / omega, 401)
-    run = madi.simulate(m, float(times[-1]), q0=start.q, v0=np.zeros(3), rtol=1e-10, times=times)
+    run = madi.simulate(m, float(times[-1]), start=(start.q, np.zeros(3)), rtol=1e-10, times=times)
     swing = run["A"] - rest.q[0]
     crossing = times[np.flatnonzero(np.diff(np.sign(swing)) != 0)]
     assert np.mean(np.diff(crossing)) == pytest.approx(np.pi / omega, rel=5e-3)

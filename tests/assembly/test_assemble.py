@@ -66,7 +66,7 @@ def test_what_cannot_close_is_told_with_the_nearest_state():
 
 def test_starts_by_name_are_kept():
     m = four_bar(q0=0.3)
-    run = madi.simulate(m, 0.01, step=1e-3, q0={"D": 0.1}, v0={"A": 1.0}, engine="plain")
+    run = madi.simulate(m, 0.01, step=1e-3, start=({"D": 0.1}, {"A": 1.0}), engine="plain")
     assert run["D"][0] == 0.1  # named: stays; A was only given, and follows
     assert run["A.v"][0] == pytest.approx(1.0)
     found = madi.assemble(m, q0={"A": 0.7})

@@ -30,7 +30,7 @@ def test_rk4_of_all_engines_ends_in_the_same_state():
 
     system = models.six_by_six(printed=False).build()
     q, v = trees.state(system)
-    mine = simulate(system, 0.05, step=1e-3, q0=q, v0=v, times=[0.05])
+    mine = simulate(system, 0.05, step=1e-3, start=(q, v), times=[0.05])
     for peer in peers_of(system):
         _, end_q, end_v = peer.run_rk4(q, v, 0.05, 1e-3)
         np.testing.assert_allclose(end_v, mine.data["v"].values[-1], atol=1e-6)

@@ -5,6 +5,7 @@ import pytest
 
 import madi
 from madi.integrate import METHODS
+from madi.integrate.memory import PAUSED
 from tests.mechanisms import random_tree
 
 
@@ -20,7 +21,7 @@ def problem():
 
 
 def final(s, v0, T=2.0, **options):
-    run = madi.simulate(s, T, v0=v0, times=[T], **options)
+    run = madi.simulate(s, T, start=(None, v0), times=[T], **options)
     q = run.data["q"].values[-1]
     return np.concatenate([q * np.sign(q[3] or 1), run.data["v"].values[-1]]), run
 
@@ -109,7 +110,7 @@ def test_outputs_between_steps_and_unit_quaternions(name, reference):
     times = np.array([0.0, 0.0313, 0.5, 0.77777, 0.9999])
     accurate = 3e-6 if METHODS[name].order > 2 else 3e-5
     options = tight(name, 1e-3 if METHODS[name].order > 1 else 1e-5, rtol=1e-9, atol=1e-9)
-    run = madi.simulate(s, 1.0, v0=v0, method=name, times=times, **options)
+    run = madi.simulate(s, 1.0, start=(None, v0), method=name, times=times, **options)
     for k, t in enumerate(times[1:], start=1):
         exact, _ = final(s, v0, T=t, method="dopri", rtol=1e-12, atol=1e-13)
         q = run.data["q"].values[k]
@@ -121,22 +122,23 @@ def test_outputs_between_steps_and_unit_quaternions(name, reference):
 @pytest.mark.parametrize("name", OURS)
 def test_a_paused_run_equals_an_unbroken_one(name, reference):
     """The loop returns after `limit` steps and goes on where it was, to the last bit."""
-    from madi.integrate.contract import IMPLICIT, LOOP
-    from madi.run.simulate import implicit_options
-    from madi.run.solver import Solver
+    from madi.run.solver import Solver, Steps
 
     s, v0, _ = reference
     results = []
     for limit in (10**6, 7):
-        solver = Solver(s, METHODS[name], np.linspace(0, 0.5, 11), "jit", "recursive")
-        solver.options(1e-7, 1e-9, None, None, None if METHODS[name].adaptive else 1e-3, 4, 0.5)
-        solver.option[6:] = implicit_options(METHODS[name])
+        method, step = METHODS[name](), None if METHODS[name].adaptive else 1e-3
+        steps = Steps(0.5, step=step, rtol=1e-7, atol=1e-9)
+        solver = Solver(s, method, steps, np.linspace(0, 0.5, 11), "jit", "recursive")
         solver.start(s.q0, v0)
-        letters = IMPLICIT if METHODS[name].implicit else LOOP
-        loop, (function, context) = solver.engine.loop(METHODS[name].loop, letters), solver.engine.function("recursive")
-        while loop(function, context, *solver.arguments(), limit) == 1:
-            pass
-        results.append((solver.Q.copy(), solver.V.copy(), solver.count.copy()))
+        loop, m = solver.connect(), solver.memory
+        m.upto, m.end = solver.segments()[0]
+        m.limit, calls = limit, 1
+        while loop(m) == PAUSED:
+            m.limit, calls = limit, calls + 1
+        assert (calls > 1) == (limit == 7)
+        m.limit = 0
+        results.append((m.outputs.q_out.copy(), m.outputs.v_out.copy(), m.int_memory.copy(), m.real_memory.copy()))
     for one, two in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
 
@@ -179,7 +181,7 @@ def test_a_last_step_of_another_length_and_counters():
 
 def test_first_step_is_taken_as_given(reference):
     s, v0, exact = reference
-    slow, long_start = final(s, v0, method="dopri", rtol=1e-8, first_step=1e-9)
+    slow, long_start = final(s, v0, method=madi.DormandPrince(first_step=1e-9), rtol=1e-8)
     _, free_start = final(s, v0, method="dopri", rtol=1e-8)
     assert long_start.statistics["steps"] > free_start.statistics["steps"] + 5
     assert np.max(np.abs(slow - exact)) < 1e-5
@@ -201,7 +203,7 @@ def test_explicit_newmark_is_stable_to_the_limit_it_states(name, part, damping):
     matrix of (x, h v, h^2 a) with the predictor v + p h a."""
     s, limit = oscillator(damping), 2 * (np.sqrt(1 + (2 * part * damping) ** 2) - 2 * part * damping)
     for h, grows in ((0.98 * limit, False), (1.02 * limit, True)):
-        run = madi.simulate(s, 120 * h, step=h, method=name, q0=[1.0], v0=[0.3], engine="jit")
+        run = madi.simulate(s, 120 * h, step=h, method=name, start=([1.0], [0.3]), engine="jit")
         size = np.abs(run["x"])
         assert (np.max(size[80:]) > 1.5 * np.max(size[40:80])) == grows
         place = np.array([1.0, 1.0, 0.5])
@@ -222,7 +224,7 @@ def test_order_of_explicit_newmark_with_and_without_damping(name, damping, order
     w = np.sqrt(1 - damping**2)
     exact = np.exp(-damping * t) * (np.cos(w * t) + damping / w * np.sin(w * t))
     errors = [
-        abs(madi.simulate(s, t, step=h, method=name, q0=[1.0], v0=[0.0], engine="jit")["x"][-1] - exact)
+        abs(madi.simulate(s, t, step=h, method=name, start=([1.0], [0.0]), engine="jit")["x"][-1] - exact)
         for h in (0.02, 0.01, 0.005)
     ]
     np.testing.assert_allclose(np.log2(np.divide(errors[:-1], errors[1:])), order, atol=0.15)
@@ -253,8 +255,8 @@ def test_outputs_between_fixed_steps_are_as_good_as_cubics(name, reference):
     errors = []
     for h in (8e-3, 4e-3):
         times = np.round(np.arange(1, 20) * 8e-3 + 0.4 * h, 12)
-        run = madi.simulate(s, 0.2, v0=v0, method=name, step=h, times=times)
-        exact = madi.simulate(s, 0.2, v0=v0, method="dopri", rtol=1e-12, atol=1e-13, times=times)
+        run = madi.simulate(s, 0.2, start=(None, v0), method=name, step=h, times=times)
+        exact = madi.simulate(s, 0.2, start=(None, v0), method="dopri", rtol=1e-12, atol=1e-13, times=times)
         errors.append(np.max(np.abs(run.data["v"].values - exact.data["v"].values)))
     assert errors[1] < errors[0] / 6.5
 

@@ -66,10 +66,10 @@ def test_a_broken_compiler_is_told_once_and_remembered(kind, own_cache, tmp_path
 
 
 def test_auto_goes_on_with_jit_and_one_warning(own_cache, tmp_path, monkeypatch):
-    from madi import pipeline
+    from madi.run import simulate
 
     monkeypatch.setenv("CC", str(fake(tmp_path, BROKEN["stub"])))
-    monkeypatch.setattr(pipeline, "choose_engine", lambda system, name, *_: "compiled" if name == "auto" else name)
+    monkeypatch.setattr(simulate, "choose_engine", lambda system, name, *_: "compiled" if name == "auto" else name)
     with pytest.warns(madi.MadiWarning, match="goes on with engine='jit'"):
         run = madi.simulate(pendulum(q0=0.3), 0.1, step=0.01)
     assert run.statistics["engine"] == "jit"

@@ -53,7 +53,10 @@ def shaken_pendulum():
     return m
 
 
-@pytest.mark.parametrize("method", ["newmark", "generalized-alpha", "rk4", "newmark-explicit", "newmark-explicit-full"])
+@pytest.mark.parametrize("method", [
+    "newmark", "generalized-alpha", "rk4", "ab3", "newmark-explicit", "newmark-explicit-full", madi.Newmark(gamma=0.6),
+    {"newmark": {"iterations": 2, "jacobian": "once"}}, madi.GeneralizedAlpha(spectral_radius=0.5, iterations=3),
+], ids=str)  # fmt: skip
 def test_exported_c_repeats_the_run(method, tmp_path):
     m = shaken_pendulum()
     files = madi.export_c(m, tmp_path, step=2e-3, method=method, duration=0.5)
@@ -83,7 +86,7 @@ def test_loops_and_no_memory_errors(tmp_path):
 def test_the_6x6_in_c_for_the_whole_run(tmp_path):
     """P4's run, 5.5 s, two iterations a step, the Jacobian once: C and Python to 1e-10; valgrind, where there is one."""
     m = six_by_six.experiment()
-    options = {"step": 0.01, "method": "newmark", "iterations": 2, "jacobian": "once"}
+    options = {"step": 0.01, "method": madi.Newmark(iterations=2, jacobian="once")}
     madi.export_c(m, tmp_path, duration=5.5, parameters=["spring_left1.stiffness"], **options)
     program = build(tmp_path, "-O2")
     run = madi.simulate(m, 5.5, engine="jit", **options)
@@ -136,7 +139,7 @@ def test_what_cannot_be_exported_says_why(tmp_path):
     with pytest.raises(madi.InputError, match="has loops; export it with 'newmark'"):
         madi.export_c(andrews.model(), tmp_path, step=1e-5, method="rk4")
     with pytest.raises(madi.InputError, match="cannot be exported: choose one of newmark"):
-        madi.export_c(shaken_pendulum(), tmp_path, step=1e-3, method="ab3")
+        madi.export_c(shaken_pendulum(), tmp_path, step=1e-3, method="abm")
     m = shaken_pendulum()
     m.joint_torque("user", "pin", lambda t, q, v: float(np.sin(float(q[0]))))
     with pytest.raises(madi.TraceError, match=r"'user'.*cannot become C"):

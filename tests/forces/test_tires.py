@@ -278,11 +278,11 @@ def test_three_lives_and_cartesian(relaxation):
         assert np.max(np.abs(plain)) > 1
         for engine in ("jit", "compiled"):
             np.testing.assert_allclose(s.forward_dynamics(q, v, engine=engine), plain, rtol=1e-9, atol=1e-9)
+    start = (np.concatenate([LOW, s.q0[7:]]), [10, 0.5, 0, 0, 33, 0, *np.zeros(s.nv - 6)])
     runs = [
-        madi.simulate(m, 0.3, q0=np.concatenate([LOW, s.q0[7:]]), v0=[10, 0.5, 0, 0, 33, 0, *np.zeros(s.nv - 6)], rtol=1e-9,
-                      times=np.linspace(0, 0.3, 31), formulation=how)
+        madi.simulate(m, 0.3, start=start, rtol=1e-9, times=np.linspace(0, 0.3, 31), formulation=how)
         for how in (None, "cartesian")
-    ]  # fmt: skip
+    ]
     a, b = (run.data["position"].sel(body="hub").values for run in runs)
     assert np.max(np.abs(a - b)) < 1e-6 * np.max(np.abs(a))
 
@@ -301,7 +301,7 @@ def test_relaxation_is_a_lag_of_first_order():
     )
     N = tir["VERTICAL_STIFFNESS"] * 0.02
     times = np.linspace(0, 0.5, 101)
-    run = madi.simulate(m, 0.5, v0={"spin": V / 0.305}, reactions=["spin"], rtol=1e-9, times=times)
+    run = madi.simulate(m, 0.5, start=(None, {"spin": V / 0.305}), reactions=["spin"], rtol=1e-9, times=times)
     side = -run["spin.fy"]
     _, length = relaxation_lengths(fold(tir), 0, N, 0.0)
     w = run.data["v"].sel(speed="tire.lag_across").values
@@ -317,7 +317,7 @@ def test_it_stands_still_and_falls_and_tumbles(relaxation):
     m = wheel(relaxation, damping=3e3)
     n = m.build().nv
     upside_down = {"base.z": 0.5, "base.qw": 0.0, "base.qx": 1.0}
-    run = madi.simulate(m, 2.0, q0=upside_down, v0=[5, 2, 0, 3, -50, 1, *np.zeros(n - 6)],
+    run = madi.simulate(m, 2.0, start=(upside_down, [5, 2, 0, 3, -50, 1, *np.zeros(n - 6)]),
                         method="radau", rtol=1e-5)  # fmt: skip
     assert np.isfinite(run.data["position"].values).all()
     assert run["hub.z"].min() > 0.0
@@ -334,7 +334,7 @@ def test_at_rest_it_stays_at_rest(relaxation):
     m.prismatic("up", "carrier", "hub", at=(0, 0, 0.3135), axis=(0, 0, 1))
     m.magic_tire("tire", "hub", (0, 0, 0.3135), (0, 1, 0), tir, relaxation=relaxation, damping=3e3)
     sunk = 400.0 * 9.81 / tir["VERTICAL_STIFFNESS"]
-    run = madi.simulate(m, 2.0, q0={"up": -sunk}, method="radau", rtol=1e-7)
+    run = madi.simulate(m, 2.0, start=({"up": -sunk}, None), method="radau", rtol=1e-7)
     still = run.data["position"].sel(body="hub").values
     np.testing.assert_allclose(still, np.broadcast_to([0, 0, 0.3135 - sunk], still.shape), atol=1e-6)
 

@@ -53,7 +53,7 @@ def test_mimic_joints_damping_looks_and_a_report():
     at = dict(zip(m.build().coordinates, start.q, strict=True))
     assert at["a"] == pytest.approx(0.0, abs=1e-12)
     assert at["b"] == pytest.approx(0.1, abs=1e-12), "the follower starts where its rule has it"
-    run = madi.simulate(m, 0.5, step=1e-3, q0={"shoulder": 0.2, "a": 0.3}, engine="jit")
+    run = madi.simulate(m, 0.5, step=1e-3, start=({"shoulder": 0.2, "a": 0.3}, None), engine="jit")
     np.testing.assert_allclose(run["b"], -2 * run["a"] + 0.1, atol=1e-10)
     assert m.ground.visuals[0].color == "#336699"
     assert [v.kind for v in m.bodies[0].visuals] == ["cylinder"]
@@ -74,7 +74,7 @@ def test_limits_become_stops_on_request():
     k = s.v_slice("shoulder").start
     inertia = free.mass_matrix(free.q0, engine="plain")[k, k]
     assert (pushed - alone)[k] == pytest.approx(inertia / 0.01**2 * 0.1, rel=1e-9)
-    run = madi.simulate(m, 3.0, rtol=1e-6, q0={"shoulder": 0.4}, v0={"shoulder": 1.0}, engine="jit")
+    run = madi.simulate(m, 3.0, rtol=1e-6, start=({"shoulder": 0.4}, {"shoulder": 1.0}), engine="jit")
     assert np.max(np.abs(run["shoulder"])) < 0.56
 
 

@@ -12,9 +12,9 @@ def corrections(iterations):
     from madi.run.simulate import prepare
 
     m = four_bar_in_space()
-    solver = prepare(m, 0.05, step=0.05, method="newmark", iterations=iterations, jacobian="iteration", engine="plain")
+    solver = prepare(m, 0.05, step=0.05, method=madi.Newmark(iterations=iterations, jacobian="iteration"), engine="plain")
     assert solver.run(False) == 0
-    return solver.state[4 + 4 * 5 + 3]  # history: t, step, iterations, correction
+    return solver.memory.history[-1, 3]  # t, step, iterations, correction
 
 
 def test_newton_converges_quadratically():
@@ -34,10 +34,10 @@ def test_with_an_old_matrix_it_converges_linearly():
     sizes = []
     for k in (2, 3, 4):
         solver = prepare(
-            four_bar_in_space(), 0.05, step=0.05, method="newmark", iterations=k, jacobian="step", engine="plain"
+            four_bar_in_space(), 0.05, step=0.05, method=madi.Newmark(iterations=k, jacobian="step"), engine="plain"
         )
         solver.run(False)
-        sizes.append(solver.state[4 + 4 * 5 + 3])
+        sizes.append(solver.memory.history[-1, 3])
     rates = np.diff(np.log(sizes))
     assert abs(rates[1] - rates[0]) < 0.6 * abs(rates[0])  # about the same factor each time
 

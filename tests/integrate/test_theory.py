@@ -10,8 +10,8 @@ from scipy.linalg import expm
 
 import madi
 from madi.integrate import abm, dopri, radau
-from madi.integrate.structural import alpha_options, newmark_options
 from madi.joints.dispatch import chart_point, chart_rate, coordinate_rate, exponential, normalise, retract
+from madi.kernel.fields import ABSENT
 from tests.mechanisms import random_state, random_tree
 
 PICTURES = Path(__file__).parents[2] / "tools" / "figures" / "time.py"
@@ -105,6 +105,12 @@ def test_in_the_exponential_chart_the_second_derivative_is_that_of_v():
 # ---- 2. explicit methods ----------------------------------------------------------------------------------------------
 
 
+def adams_memory(n):
+    """For so many unknowns, beside any model."""
+    parts = dict.fromkeys(("model", "tally", "outputs", "forward", "close"), ABSENT)
+    return abm.AdamsMemory({"nq": n, "nv": 0}, **parts)
+
+
 def test_adams_weights_on_an_uneven_grid():
     """beta_i, g_i, predictor and corrector by `abm` beside integrals of Newton's polynomials."""
     rng = np.random.default_rng(3)
@@ -116,26 +122,28 @@ def test_adams_weights_on_an_uneven_grid():
     def divided(i):  # f[t_n, ..., t_{n-i+1}]
         return sum(values[a] / np.prod([t[a] - t[b] for b in range(i) if b != a]) for a in range(i))
 
-    c, w, phi = np.zeros(abm.COEFFICIENTS), np.zeros(abm.ROWS + 2), np.zeros(abm.ROWS * n)
+    m = adams_memory(n)
+    m.order, m.stored = k, k + 2
     for i in range(1, k + 4):
-        c[abm.PAST + i] = t[0] - t[i]
+        m.psi[i] = t[0] - t[i]
     for i in range(1, k + 2):
-        phi[(i - 1) * n : i * n] = np.prod([t[0] - t[j] for j in range(1, i)]) * divided(i)
-    abm.coefficients(c, h, k, k + 2, w)
+        m.phi[(i - 1) * n : i * n] = np.prod([t[0] - t[j] for j in range(1, i)]) * divided(i)
+    abm.coefficients(m, h)
     psi = [h] + [h + t[0] - t[j] for j in range(1, k + 3)]  # psi_1(n+1), ...
     for i in range(1, k + 3):
         quotient = Polynomial([1.0])
         for j in range(i - 1):
             quotient = quotient * Polynomial([t[0] - t[j], 1.0]) / psi[j]  # in t - t_n
         assert quotient(h) == pytest.approx(1.0)
-        assert c[abm.G + i] == pytest.approx(quotient.integ()(h) / h, rel=1e-12)
-    y, p, total = rng.normal(size=n), np.zeros(n), np.zeros(n)
-    abm.predicted(c, phi, h, k, n, y, p, total)
+        assert m.g[i] == pytest.approx(quotient.integ()(h) / h, rel=1e-12)
+    m.y[:] = rng.normal(size=n)
+    abm.predict(m, h, n)
+    y, p, total = m.y, m.p, m.delta
     through = [np.polyfit(t[:k] - t[0], values[:k, j], k - 1) for j in range(n)]
     np.testing.assert_allclose(total, [np.polyval(x, h) for x in through], rtol=1e-7)
     np.testing.assert_allclose(p, [a + np.polyval(np.polyint(x), h) for a, x in zip(y, through, strict=True)], rtol=1e-7)
     new = rng.normal(size=n)
-    corrected = p + h * c[abm.G + k + 1] * (new - total)
+    corrected = p + h * m.g[k + 1] * (new - total)
     places = np.append(t[:k] - t[0], h)
     through = [np.polyfit(places, np.append(values[:k, j], new[j]), k) for j in range(n)]
     np.testing.assert_allclose(
@@ -144,10 +152,11 @@ def test_adams_weights_on_an_uneven_grid():
 
 
 def test_adams_weights_of_equal_steps():
-    c, w = np.zeros(abm.COEFFICIENTS), np.zeros(abm.ROWS + 2)
-    c[abm.PAST : abm.PAST + 8] = np.arange(8.0)
-    abm.coefficients(c, 1.0, 3, 5, w)
-    np.testing.assert_allclose(c[abm.G + 1 : abm.G + 6], [1, 1 / 2, 5 / 12, 3 / 8, 251 / 720], rtol=1e-14)
+    m = adams_memory(1)
+    m.order, m.stored = 3, 5
+    m.psi[:8] = np.arange(8.0)
+    abm.coefficients(m, 1.0)
+    np.testing.assert_allclose(m.g[1:6], [1, 1 / 2, 5 / 12, 3 / 8, 251 / 720], rtol=1e-14)
 
 
 def growth(A, b, z):
@@ -157,7 +166,7 @@ def growth(A, b, z):
 def test_stability_functions():
     for z in (-1.3 + 0.4j, 2j, -0.2 - 3j):
         own = 1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24
-        assert growth(dopri.A[:6], dopri.A[6], z) == pytest.approx(own + z**5 / 120 + z**6 / 600, rel=1e-12)
+        assert growth(dopri.A, dopri.B, z) == pytest.approx(own + z**5 / 120 + z**6 / 600, rel=1e-12)
         quotient = (1 + 2 / 5 * z + z**2 / 20) / (1 - 3 / 5 * z + 3 / 20 * z**2 - z**3 / 60)
         assert growth(radau._A, radau._A[2], z) == pytest.approx(quotient, rel=1e-12)
 
@@ -181,8 +190,8 @@ def test_one_step_on_an_oscillator_is_the_stability_function():
 
 def test_the_interpolant_as_printed():
     """Exact for solutions of degree 4, and of the ends and slopes of any."""
-    k = np.append(dopri.C[:6], 1.0) ** 3
-    x1 = dopri.A[6] @ k[:6]
+    k = np.append(dopri.C, 1.0) ** 3
+    x1 = dopri.B @ k[:6]
     for s in np.linspace(0, 1, 7):
         tail = (2 * x1 - k[0] - k[6]) + (1 - s) * dopri.DENSE @ k
         x = s * (x1 + (1 - s) * ((k[0] - x1) + s * tail))
@@ -207,6 +216,17 @@ def test_limits_of_explicit_newmark(method, f, D):
 # ---- 3. Newmark's family ----------------------------------------------------------------------------------------------
 
 
+TRAPEZOIDAL = madi.Newmark(gamma=0.5, beta=0.25).scheme()
+
+
+def by_radius(rho):
+    return madi.GeneralizedAlpha(spectral_radius=rho).scheme()
+
+
+def by_alpha(alpha):
+    return madi.GeneralizedAlpha(alpha=alpha).scheme()
+
+
 def roots(options, W):
     """Of the printed characteristic equation."""
     m, f, beta, gamma = options
@@ -217,7 +237,7 @@ def roots(options, W):
 
 def test_parameters_by_the_spectral_radius():
     for rho in (0.0, 0.3, 0.5, 0.8, 1.0):
-        m, f, beta, gamma = alpha_options(rho, None)
+        m, f, beta, gamma = by_radius(rho)
         assert m == pytest.approx((2 * rho - 1) / (rho + 1))
         assert f == pytest.approx(rho / (rho + 1))
         assert gamma == pytest.approx((3 - rho) / (2 * (1 + rho)))
@@ -225,34 +245,34 @@ def test_parameters_by_the_spectral_radius():
         far = roots((m, f, beta, gamma), 1e5)
         np.testing.assert_allclose(np.abs(far), rho, atol=3e-3)  # a threefold root: digits are few
         assert max(np.max(np.abs(roots((m, f, beta, gamma), W))) for W in np.logspace(-2, 4, 60)) < 1 + 1e-6
-    m, f, beta, gamma = alpha_options(0.8, 0.2)
+    m, f, beta, gamma = by_alpha(0.2)
     np.testing.assert_allclose(np.sort(np.abs(roots((m, f, beta, gamma), 1e6))), [0.25, 0.8 / 1.2, 0.8 / 1.2], rtol=1e-4)
-    assert alpha_options(0.5, None) == pytest.approx(alpha_options(0.8, 1 / 3))
+    assert by_radius(0.5) == pytest.approx(by_alpha(1 / 3))
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8, 1.0])
 def test_period_and_damping_of_small_steps(rho):
     W, delta = 0.02, (1 - rho) / (1 + rho)
-    log = np.log(max((r for r in roots(alpha_options(rho, None), W) if r.imag > 1e-3), key=abs))
+    log = np.log(max((r for r in roots(by_radius(rho), W) if r.imag > 1e-3), key=abs))
     assert W / log.imag - 1 == pytest.approx((1 / 12 + 3 / 8 * delta**2) * W**2, rel=5e-3)
     assert -log.real / log.imag == pytest.approx(0.5 * delta**3 * W**3, rel=5e-3, abs=1e-9)
-    log = np.log(max((r for r in roots(newmark_options(0.6, None), W) if r.imag > 1e-3), key=abs))
+    log = np.log(max((r for r in roots(madi.Newmark(gamma=0.6).scheme(), W) if r.imag > 1e-3), key=abs))
     assert -log.real / log.imag == pytest.approx(0.05 * W, rel=1e-2)
 
 
 def test_a_run_follows_the_roots():
     """Every third-order recursion has its characteristic equation: three steps fix the next."""
-    options = alpha_options(0.6, None)
+    options = by_radius(0.6)
     run = madi.simulate(
-        cart(), 0.8, step=0.1, times=np.arange(9) * 0.1, method="generalized-alpha", spectral_radius=0.6, engine="plain"
+        cart(), 0.8, step=0.1, times=np.arange(9) * 0.1, method=madi.GeneralizedAlpha(spectral_radius=0.6), engine="plain"
     )
     p = np.poly(roots(options, 1.0)).real
     x = run["track"]
     np.testing.assert_allclose([p @ x[k : k + 4][::-1] for k in range(5)], 0.0, atol=1e-9)
-    assert abs(np.poly(roots(alpha_options(0.8, None), 1.0)).real @ x[:4][::-1]) > 1e-3
+    assert abs(np.poly(roots(by_radius(0.8), 1.0)).real @ x[:4][::-1]) > 1e-3
 
 
-@pytest.mark.parametrize("options", [alpha_options(0.8, None), newmark_options(0.5, 0.25), alpha_options(0.8, 0.2)])
+@pytest.mark.parametrize("options", [by_radius(0.8), TRAPEZOIDAL, by_alpha(0.2)])
 def test_newton_s_matrix(options):
     """S with (1 - alpha_m) / (1 - alpha_f), beside differences of the residual along the step's own formulas."""
     m, f, beta, gamma = options
@@ -309,10 +329,9 @@ def test_a_step_of_a_free_tree_by_hand():
     s = m.build()
     q, v, _ = random_state(rng, s)
     a = s.forward_dynamics(q, v, engine="plain")
-    run = madi.simulate(
-        s, h, step=h, times=[0.0, h], method="generalized-alpha", spectral_radius=0.8, engine="plain", q0=q, v0=v
-    )
-    q1, v1 = step_by_hand(s, q, v, a, a, alpha_options(0.8, None), h)
+    method = madi.GeneralizedAlpha(spectral_radius=0.8)
+    run = madi.simulate(s, h, step=h, times=[0.0, h], method=method, engine="plain", start=(q, v))
+    q1, v1 = step_by_hand(s, q, v, a, a, by_radius(0.8), h)
     np.testing.assert_allclose(run.data["q"].values[-1], q1, atol=1e-9)
     np.testing.assert_allclose(run.data["v"].values[-1], v1, atol=1e-8)
 
@@ -335,8 +354,9 @@ def test_a_step_with_a_loop_by_hand():
     s, h = four_bar(), 0.01
     q, v = s.q0, np.linalg.svd(s.constraint_jacobian(s.q0))[2][-1] * 3.0
     a = s._evaluate("multipliers", q, v, np.zeros(s.nv), 0.0, "plain")[: s.nv]
-    run = madi.simulate(s, h, step=h, times=[0.0, h], method="newmark", jacobian="iteration", engine="plain", v0=v)
-    q1, v1 = step_by_hand(s, q, v, a, a, newmark_options(0.5, 0.25), h)
+    method = madi.Newmark(jacobian="iteration")
+    run = madi.simulate(s, h, step=h, times=[0.0, h], method=method, engine="plain", start=(None, v))
+    q1, v1 = step_by_hand(s, q, v, a, a, TRAPEZOIDAL, h)
     assert np.max(np.abs(s.constraints(q1))) < 1e-12
     np.testing.assert_allclose(run.data["q"].values[-1], q1, atol=2e-9)
     np.testing.assert_allclose(run.data["v"].values[-1], v1, atol=2e-7)
@@ -366,7 +386,7 @@ def test_a_fixed_number_of_iterations():
     orders = []
     for options in ({"iterations": 1, "jacobian": "step"}, {"iterations": 2, "jacobian": "once"}):
         errors = [
-            abs(madi.simulate(s, 1.0, step=h, times=[1.0], method="newmark", **options)["B"][-1] - truth)
+            abs(madi.simulate(s, 1.0, step=h, times=[1.0], method=madi.Newmark(**options))["B"][-1] - truth)
             for h in (0.005, 0.0025)
         ]
         orders.append(np.log2(errors[0] / errors[1]))

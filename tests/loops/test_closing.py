@@ -115,7 +115,7 @@ def test_singular_positions_are_passed_and_reported(windows, rtol):
 CLOSINGS = [
     {"method": "rk4", "step": 4e-3}, {"method": "abm", "rtol": 1e-5}, {"method": "dopri", "rtol": 1e-5},
     {"method": "radau", "rtol": 1e-5}, {"method": "rk4", "step": 4e-3, "loops": "pseudo-inverse"},
-    {"method": "rk4", "step": 4e-3, "loops": "qr", "weighting": "none"},
+    {"method": "rk4", "step": 4e-3, "loops": {"qr": {"weighting": "none"}}},
     {"method": "rk4", "step": 4e-3, "formulation": "cartesian"},
 ]  # fmt: skip
 
@@ -126,7 +126,9 @@ def test_a_tolerance_on_the_constraints_is_kept_at_every_step(options):
     m = rssr.model()
     tight = madi.simulate(m, 1.0, history=True, engine="jit", **options)
     for eps in (1e-9, 1e-6):
-        run = madi.simulate(m, 1.0, history=True, closing=eps, engine="jit", **options)
+        word = options.get("loops", "projection")
+        loops = {word: {"closing": eps}} if isinstance(word, str) else {"qr": {"closing": eps, **word["qr"]}}
+        run = madi.simulate(m, 1.0, history=True, engine="jit", **{**options, "loops": loops})
         left = run.data["step_violation"].values
         assert np.max(left) <= eps
         assert np.max(run["violation"]) <= eps
@@ -139,19 +141,20 @@ def test_a_tolerance_on_the_constraints_is_kept_at_every_step(options):
 def test_a_tolerance_on_the_constraints_is_refused_where_it_has_no_say():
     m = rssr.model()
     for options, told in (
-        ({"method": "newmark", "step": 1e-3}, "closes|keeps the loops closed by itself"),
-        ({"loops": "baumgarte", "step": 1e-3}, "only feeds the violation back"), ({"closing": 0.0}, "from 1e-13 to 0.1"),
-        ({"closing": "tight"}, "must be a number"), ({"weighting": "none"}, "belongs to loops='pseudo-inverse'"),
-        ({"weighting": "heavy", "loops": "qr"}, "choose 'mass' or 'none'"),
+        ({"method": "newmark", "step": 1e-3, "loops": madi.Projection(closing=1e-6)}, "closes the loops within its step"),
+        ({"loops": {"baumgarte": {"closing": 1e-6}}}, "'baumgarte' has no option 'closing'"),
+        ({"loops": {"projection": {"closing": 0.0}}}, "from 1e-13 to 0.1"),
+        ({"loops": {"projection": {"closing": "tight"}}}, "closing 'tight' must be a number"),
+        ({"loops": {"projection": {"weighting": "none"}}}, "'projection' has no option 'weighting'"),
+        ({"loops": {"qr": {"weighting": "heavy"}}}, "choose 'mass' or 'none'"),
     ):  # fmt: skip
         with pytest.raises(madi.InputError, match=told):
-            madi.simulate(m, 0.1, **{"closing": 1e-6 if "weighting" not in options else None, **options})
+            madi.simulate(m, 0.1, **options)
 
 
 def test_p2_s_own_form_corrects_by_coordinates_and_ours_by_mass():
     """An open loop is closed along I_R alone (dq = -J^T (J J^T)^-1 Phi, P2's eq. 5.1), or by the least motion by mass; a
     heavy part sets the two apart, as it must."""
-    from madi.loops import kkt
     from madi.run.simulate import prepare
 
     moved = {}
@@ -159,13 +162,13 @@ def test_p2_s_own_form_corrects_by_coordinates_and_ours_by_mass():
         m = rssr.model()
         m["body2"].mass = 100.0  # heavy beside the others
         m["body2"].inertia = tuple(100.0 * x for x in m["body2"].inertia)
-        solver = prepare(m, 0.1, step=1e-3, loops="pseudo-inverse", weighting=weighting, engine="plain")
-        assert solver.closer.work.tally[kkt.PLAIN] == (weighting == "none")
-        close, context = solver.closer.function("close-null-space")
+        solver = prepare(m, 0.1, step=1e-3, loops=madi.PseudoInverse(weighting=weighting), engine="plain")
+        assert solver.options.unweighted == (weighting == "none")
+        close = solver.closer.function("close-null-space").call
         q, v = solver.system.q0, np.zeros(solver.system.nv)
         start = solver.system.q0
         q[0] += 1e-4  # R1 alone is turned: the loop is open
-        close(0.0, q, v, np.zeros(len(v)), np.zeros(len(v)), context)
+        close(0.0, q, v, np.zeros(len(v)), np.zeros(len(v)))
         assert np.max(np.abs(solver.system.constraints(q))) < 1e-10
         moved[weighting] = q - start
     system = rssr.model().build()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from madi.loops import dense, directions, null_space
+from madi.loops.memory import fresh_tally
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (3, 5), (6, 6), (5, 12)])
@@ -17,7 +18,7 @@ def test_dense_algebra(shape):
         null, product, reduced, basis = (np.zeros(n * n) for _ in range(4))
         square, order, short = np.zeros(n * n), np.zeros(n), np.zeros(n)
         correction, rest, size, heavy = np.zeros(n + m), np.zeros(n), np.ones(n), np.ones(m)
-        tally, chosen, scaled = np.zeros(200), np.arange(m, dtype=float), J.reshape(-1).copy()
+        tally, chosen, scaled = fresh_tally(), np.arange(m, dtype=float), J.reshape(-1).copy()
 
     class Model:
         row_first, j_column, column_place = np.arange(0, m * n + 1, n), np.tile(np.arange(n), m), np.arange(n)

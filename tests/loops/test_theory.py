@@ -10,12 +10,13 @@ from scipy.linalg import orthogonal_procrustes, qr
 
 import madi
 from madi.loops import directions, kkt, null_space
-from madi.loops.options import AUGMENTED, LoopOptions
+from madi.loops.memory import LoopOptions
+from madi.loops.methods import LOOP_METHODS, PENALTY, PENALTY_STEPS, NullSpace
 from madi.topology.settle import random_configurations
 from madi.verify import bricard, four_bars
 from tests.mechanisms import close_loops, four_bar, random_tree
 
-WAYS = list(null_space.WAYS)
+WAYS = [name for name, method in LOOP_METHODS.items() if issubclass(method, NullSpace)]
 
 
 def carriage():
@@ -54,6 +55,13 @@ def terms(s, q, v):
     P = -s.inverse_dynamics(q, v, np.zeros(s.nv), engine="plain")
     eps = np.asarray(s.layout.arrays.row_value)[active, 2]
     return s.mass_matrix(q, engine="plain"), P, J[active], gamma[active], eps, active
+
+
+def told(method):
+    """The options of a loop method as kernels read them."""
+    options = LoopOptions({})
+    method.put(options)
+    return options
 
 
 def eliminate(K, b, order):
@@ -200,19 +208,21 @@ def test_drift_grows_with_the_order_and_the_square_of_time():
 
 @pytest.mark.parametrize("feedback", [(0.0, 0.0), (10.0, 10.0), (3.0, 7.0)])
 def test_baumgarte_as_printed(feedback):
-    run = madi.simulate(carriage(), 0.5, method="rk4", step=0.01, q0=[0, 0], v0=[2.4, 1.8], loops="baumgarte",
-                        feedback=feedback, times=[0.5], engine="plain")  # fmt: skip
+    run = madi.simulate(carriage(), 0.5, method="rk4", step=0.01, start=([0, 0], [2.4, 1.8]),
+                        loops=madi.Baumgarte(*feedback), times=[0.5], engine="plain")  # fmt: skip
     violation, q = rk4(0.01, 0.5, *feedback)
     np.testing.assert_allclose(run.data["q"].values[-1], q, rtol=1e-10)
     assert float(run.data["violation"][-1]) == pytest.approx(violation, rel=1e-6)
 
 
 def test_defaults_of_feedback_and_penalty():
-    tally = np.zeros(kkt.TALLY)
-    LoopOptions("augmented").tell(tally)
-    assert (tally[kkt.FEEDBACK_RATE], tally[kkt.FEEDBACK_POSITION]) == (20.0, 100.0)
-    assert kkt.EPSILON * (1 + AUGMENTED[0]) == pytest.approx(1e-6, rel=1e-3)
-    assert kkt.PROXIMAL + AUGMENTED[1] == 7
+    for method in (madi.Augmented(), madi.Baumgarte()):
+        options = told(method)
+        assert (options.feedback_rate, options.feedback_position) == (20.0, 100.0)
+    options = told(madi.Augmented())
+    assert (options.softness, options.proximal_steps) == (PENALTY, PENALTY_STEPS)
+    assert kkt.EPSILON * (1 + options.softness) == pytest.approx(1e-6, rel=1e-3)
+    assert kkt.PROXIMAL + options.proximal_steps == 7
 
 
 def test_augmented_lagrangian_is_the_proximal_iteration():
@@ -238,10 +248,8 @@ def test_augmented_lagrangian_is_the_proximal_iteration():
 
 def closed(s, q, v, entry="close", way=None, plain=False):
     """q, v as the end of a step leaves them."""
-    engine = s.engine("plain").for_run(dense=way is not None)
-    engine.work.tally[[kkt.CLOSENESS, kkt.LOWEST]] = 1.0
-    if way is not None:
-        engine.work.tally[[null_space.WAY, kkt.PLAIN]] = null_space.WAYS[way], float(plain)
+    method = madi.Projection() if way is None else LOOP_METHODS[way](weighting="none" if plain else "mass")
+    engine = s.engine("plain").for_run(dense=way is not None, options=told(method))
     q, v = np.array(q, dtype=float), np.array(v, dtype=float)
     engine.evaluate(entry, 0.0, q, v, np.zeros(s.nv), s.nv)
     return q, v
@@ -368,8 +376,7 @@ def test_the_criterion_of_svd():
     """How much of the velocity leaves the span of T, after LU of [J; T]."""
     s = four_bar(q0=0.5, v0=3.0).build()
     start, later = s.start, s.assemble({"A": 1.3}, {"A": 3.0})
-    engine = s.engine("plain").for_run(dense=True)
-    engine.work.tally[null_space.WAY] = null_space.WAYS["svd"]
+    engine = s.engine("plain").for_run(dense=True, options=told(madi.SingularValues()))
     engine.evaluate("null-space", 0.0, start.q, start.v, np.zeros(3), 3)
     work, a = engine.work, s.layout.arrays
     T, size = work.basis[:3].copy(), work.size[:3].copy()
@@ -412,8 +419,7 @@ def test_self_equilibrated_constraint_forces():
     assert np.max(np.abs(n.T @ J)) < 1e-12
     _, _, gamma, _ = s.constraint_terms(q, v, engine="plain")
     assert abs(n[:, 0] @ gamma) < 1e-9 * (1 + np.max(np.abs(gamma)))  # consistent
-    engine = s.engine("plain").for_run(dense=True)
-    engine.work.tally[null_space.WAY] = null_space.WAYS["qr"]
+    engine = s.engine("plain").for_run(dense=True, options=told(madi.QR()))
     engine.evaluate("null-space", 0.0, q, v, np.zeros(s.nv), s.nv)
     lam = s._evaluate("multipliers", q, v, np.zeros(s.nv), 0.0, "plain")[s.nv :]
     other = np.array(engine.work.lam)

@@ -19,7 +19,7 @@ def test_notation_table_names_things_that_exist():
         for name in re.findall(r"`([^`]+)`", row.split("|")[-2]):
             owner, _, field = name.rpartition(".")
             if owner:
-                assert field in {"work": Work, "model": Arrays}[owner]._fields, name
+                assert field in {"work": Work, "model": Arrays}[owner].fields, name
             else:
                 assert f"def {name}(" in text, name
 

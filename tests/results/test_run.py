@@ -147,7 +147,7 @@ def test_power_closes_the_energy_balance():
 
 
 def test_start_by_name():
-    run = madi.simulate(double_pendulum(), 0.01, step=0.01, q0={"B": 0.7}, v0={"A": -1.0})
+    run = madi.simulate(double_pendulum(), 0.01, step=0.01, start=({"B": 0.7}, {"A": -1.0}))
     assert (run["A"][0], run["B"][0], run["A.v"][0], run["B.v"][0]) == (1.0, 0.7, -1.0, 0.5)
 
 

@@ -25,13 +25,13 @@ def test_a_batch_is_its_single_runs(engine, method):
     rng = np.random.default_rng(3)
     values = {"a.mass": rng.uniform(0.5, 2, 7), "s.stiffness": rng.uniform(1, 9, 7), "B.at.z": rng.uniform(-1.3, -0.8, 7)}
     starts = {"A": rng.uniform(-1, 1, 7)}
-    found = madi.simulate_many(m, values, 0.4, q0=starts, step=0.01, method=method, engine=engine, workers=2)
+    found = madi.simulate_many(m, values, 0.4, start=(starts, None), step=0.01, method=method, engine=engine, workers=2)
     assert dict(found.sizes) == {"run": 7, "time": 41, "coordinate": 2, "speed": 2}
     assert not found["message"].values.any()
     np.testing.assert_array_equal(found["a.mass"].values, values["a.mass"])
     for k in (0, 3, 6):
         drawn = changed(m, {name: float(v[k]) for name, v in values.items()})
-        run = madi.simulate(drawn, 0.4, q0={"A": starts["A"][k]}, step=0.01, method=method, engine="jit")
+        run = madi.simulate(drawn, 0.4, start=({"A": starts["A"][k]}, None), step=0.01, method=method, engine="jit")
         np.testing.assert_allclose(found["q"].values[k], run.data["q"].values, atol=1e-12)
 
 
@@ -60,7 +60,7 @@ def test_batches_with_loops_failures_and_other_results():
     # run 1 blows up, run 2 goes on
     m = sprung_double_pendulum()
     found = madi.simulate_many(
-        m, {"s.stiffness": [5.0, 1e9, 6.0]}, 0.5, step=0.01, method="rk4", q0={"B": 0.5}, engine="jit"
+        m, {"s.stiffness": [5.0, 1e9, 6.0]}, 0.5, step=0.01, method="rk4", start=({"B": 0.5}, None), engine="jit"
     )
     assert "beyond all bounds" in str(found["message"].values[1])
     assert not found["message"].values[[0, 2]].any()

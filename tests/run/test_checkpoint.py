@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import madi
-from madi.run.checkpoint import Checkpoint
 from madi.cli.models import find_model
+from madi.run.checkpoint import Keeper
 from madi.run.simulate import keep, prepare, run_solver
 
 CASES = {
@@ -45,18 +45,22 @@ def test_a_run_cut_anywhere_and_taken_up_equals_the_whole(case, tmp_path, monkey
 
     def note(self, run):  # written at every pause; the third time the power fails
         self.write(run)
-        cuts.append(float(run.state[0]))
+        cuts.append(float(run.memory.t))
         if len(cuts) in (3, 70 if duration > 2 else 7):
             raise CutError
 
-    monkeypatch.setattr(Checkpoint, "note", note)
+    monkeypatch.setattr(Keeper, "note", note)
     for _ in range(3):
         solver = prepare(model(name), duration, engine="jit", **options)
-        keep(solver, path, 1.0, resume=True)
-        loop = solver.integrate
+        keep(solver, madi.Checkpoint(path, every=1.0, resume=True))
+        integrate = solver.integrate
 
-        def short(function, arguments, progress, loop=loop):
-            return loop(lambda *given: function(*given[:-1], min(given[-1], 3)), arguments, progress)  # three steps between
+        def short(loop, progress, integrate=integrate):
+            def three_steps(memory):
+                memory.limit = min(int(memory.limit), 3)
+                return loop(memory)
+
+            return integrate(three_steps, progress)
 
         monkeypatch.setattr(solver, "integrate", short)
         try:
@@ -74,18 +78,19 @@ def test_a_run_cut_anywhere_and_taken_up_equals_the_whole(case, tmp_path, monkey
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     path = tmp_path / "run.checkpoint"
+    resumed = madi.Checkpoint(path, resume=True)
     solver = prepare(find_model("rssr"), 0.1, step=1e-3, engine="jit")
-    keep(solver, path, 1.0, resume=False)
-    solver.checkpoint.write(solver)
+    keep(solver, madi.Checkpoint(path, every=1.0))
+    solver.keeper.write(solver)
     with pytest.raises(madi.InputError, match="differs in its options"):
-        madi.simulate(find_model("rssr"), 0.1, step=1e-4, times=solver.times, checkpoint=path, resume=True, engine="jit")
+        madi.simulate(find_model("rssr"), 0.1, step=1e-4, times=solver.times, checkpoint=resumed, engine="jit")
     with pytest.raises(madi.InputError, match="differs in its model"):
-        madi.simulate(find_model("andrews"), 0.1, step=1e-3, checkpoint=path, resume=True, engine="jit")
+        madi.simulate(find_model("andrews"), 0.1, step=1e-3, checkpoint=resumed, engine="jit")
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(madi.InputError, match="delete it to begin anew"):
-        madi.simulate(find_model("rssr"), 0.1, step=1e-3, checkpoint=path, resume=True, engine="jit")
-    with pytest.raises(madi.InputError, match="from where"):
-        madi.simulate(find_model("rssr"), 0.1, step=1e-3, resume=True)
+        madi.simulate(find_model("rssr"), 0.1, step=1e-3, checkpoint=resumed, engine="jit")
+    with pytest.raises(madi.InputError, match=r"checkpoint=True: give the name of a file, or madi\.Checkpoint"):
+        madi.simulate(find_model("rssr"), 0.1, step=1e-3, checkpoint=True)
     with pytest.raises(madi.InputError, match="its folder must exist"):
         madi.simulate(find_model("rssr"), 0.1, step=1e-3, checkpoint=tmp_path / "none" / "x")
 
@@ -119,18 +124,18 @@ def test_kill_9_in_the_middle_and_resume(tmp_path):
 
 def test_another_start_or_feedback_is_another_run(tmp_path):
     path = tmp_path / "run.checkpoint"
-    solver = prepare(find_model("rssr"), 0.1, step=1e-3, engine="jit", loops="baumgarte", feedback=(5.0, 5.0))
-    keep(solver, path, 1.0, resume=False)
-    solver.checkpoint.write(solver)
-    same = {"step": 1e-3, "engine": "jit", "loops": "baumgarte", "checkpoint": path, "resume": True}
-    madi.simulate(find_model("rssr"), 0.1, feedback=(5.0, 5.0), **same)
+    solver = prepare(find_model("rssr"), 0.1, step=1e-3, engine="jit", loops=madi.Baumgarte(5.0, 5.0))
+    keep(solver, madi.Checkpoint(path, every=1.0))
+    solver.keeper.write(solver)
+    same = {"step": 1e-3, "engine": "jit", "checkpoint": madi.Checkpoint(path, resume=True)}
+    madi.simulate(find_model("rssr"), 0.1, loops=madi.Baumgarte(5.0, 5.0), **same)
     with pytest.raises(madi.InputError, match="differs in its way"):
-        madi.simulate(find_model("rssr"), 0.1, feedback=(50.0, 50.0), **same)
+        madi.simulate(find_model("rssr"), 0.1, loops=madi.Baumgarte(50.0, 50.0), **same)
     with pytest.raises(madi.InputError, match="differs in its start"):
-        madi.simulate(find_model("rssr"), 0.1, feedback=(5.0, 5.0), q0={"R1": 0.2}, **same)
+        madi.simulate(find_model("rssr"), 0.1, loops=madi.Baumgarte(5.0, 5.0), start=({"R1": 0.2}, None), **same)
     path.write_bytes(b"")
     with pytest.raises(madi.InputError, match="is no checkpoint"):
-        madi.simulate(find_model("rssr"), 0.1, feedback=(5.0, 5.0), **same)
+        madi.simulate(find_model("rssr"), 0.1, loops=madi.Baumgarte(5.0, 5.0), **same)
 
 
 def test_a_model_with_a_function_in_python_can_be_taken_up(tmp_path):
@@ -143,7 +148,7 @@ def test_a_model_with_a_function_in_python_can_be_taken_up(tmp_path):
 
     path = tmp_path / "run.checkpoint"
     solver = prepare(drawn(), 0.1, step=1e-3, engine="jit")
-    keep(solver, path, 1.0, resume=False)
-    solver.checkpoint.write(solver)
-    run = madi.simulate(drawn(), 0.1, step=1e-3, engine="jit", checkpoint=path, resume=True)
+    keep(solver, madi.Checkpoint(path, every=1.0))
+    solver.keeper.write(solver)
+    run = madi.simulate(drawn(), 0.1, step=1e-3, engine="jit", checkpoint=madi.Checkpoint(path, resume=True))
     assert run.data.attrs["model_hash"] == madi.simulate(drawn(), 0.1, step=1e-3, engine="jit").data.attrs["model_hash"]

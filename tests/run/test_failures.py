@@ -22,7 +22,7 @@ def test_a_step_too_long_is_told():
     m = pinned_bob()
     m.joint_spring("stiff", "pin", stiffness=1e8)
     with pytest.raises(madi.RunError, match=r"'pin'.*shorter"):
-        madi.simulate(m, 10.0, step=0.05, q0=[0.1])
+        madi.simulate(m, 10.0, step=0.05, start=([0.1], None))
 
 
 @pytest.mark.parametrize("method", ["dopri", "abm"])

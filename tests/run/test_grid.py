@@ -166,19 +166,21 @@ def test_cut_and_resumed_is_the_whole(name, options, tmp_path):
     whole = madi.simulate(model, SPAN, engine="jit", **options)
     for steps in (3, 4):
         solver = prepare(model, SPAN, engine="jit", **options)
-        keep(solver, path, 1e9, True)
+        keep(solver, madi.Checkpoint(path, every=1e9, resume=True))
         real = solver.integrate
 
-        def part(loop, arguments, progress, solver=solver, steps=steps):
-            upto, solver.state[3] = solver.segments()[0]
-            status = loop(*arguments[:-1], upto, steps)
-            solver.checkpoint.write(solver)
+        def part(loop, progress, solver=solver, steps=steps):
+            m = solver.memory
+            m.upto, m.end = solver.segments()[0]
+            m.limit = steps
+            status = loop(m)
+            solver.keeper.write(solver)
             return status
 
         solver.integrate = part
         solver.run(False)
         solver.integrate = real
-    again = madi.simulate(model, SPAN, engine="jit", checkpoint=path, resume=True, **options)
+    again = madi.simulate(model, SPAN, engine="jit", checkpoint=madi.Checkpoint(path, resume=True), **options)
     for variable in ("q", "v", "a"):
         np.testing.assert_array_equal(again.data[variable].values, whole.data[variable].values)
 

@@ -27,63 +27,74 @@ def checkpoint(path, name):
     from madi.run.simulate import keep, prepare
 
     solver = prepare(far_four_bar((0, 0, 0)), 0.2, engine="jit", **OPTIONS[name])
-    keep(solver, path, 1e9, False)
-    loop_was = solver.integrate
+    keep(solver, madi.Checkpoint(path, every=1e9))
 
-    def half(loop, arguments, progress):
-        ends = solver.segments()
-        solver.state[3] = ends[0][1]
-        status = loop(*arguments[:-1], ends[0][0], 5)
-        solver.checkpoint.write(solver)
+    def half(loop, progress):
+        m = solver.memory
+        m.upto, m.end = solver.segments()[0]
+        m.limit = 5
+        status = loop(m)
+        solver.keeper.write(solver)
         return status
 
     solver.integrate = half
     solver.run(False)
-    solver.integrate = loop_was
-    return path
+    return path.read_bytes(), {"memory": solver.memory, **solver.scratch()}
 
 
 def resumed(path, name):
-    return madi.simulate(far_four_bar((0, 0, 0)), 0.2, engine="jit", checkpoint=path, resume=True, **OPTIONS[name])
+    return madi.simulate(
+        far_four_bar((0, 0, 0)), 0.2, engine="jit", checkpoint=madi.Checkpoint(path, resume=True), **OPTIONS[name]
+    )
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
     folder = tmp_path_factory.mktemp("checkpoints")
-    return {name: checkpoint(folder / f"{name}.npz", name).read_bytes() for name in OPTIONS}
+    return {name: checkpoint(folder / f"{name}.npz", name) for name in OPTIONS}
 
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_a_checkpoint_is_taken_up(kept, tmp_path, name):
     path = tmp_path / "c.npz"
-    path.write_bytes(kept[name])
+    path.write_bytes(kept[name][0])
     whole = madi.simulate(far_four_bar((0, 0, 0)), 0.2, engine="jit", **OPTIONS[name])
     np.testing.assert_array_equal(resumed(path, name).data["q"].values, whole.data["q"].values)
 
 
-def rewritten(data, change):
+def rewritten(kept, change):
     """A checkpoint with its arrays changed, and a checksum that fits."""
+    data, memories = kept
     with np.load(io.BytesIO(data)) as file:
         arrays = {name: file[name] for name in file.files}
     told = json.loads(bytes(arrays.pop("told")).decode())
-    change(arrays)
+    change(arrays, memories)
     told["checksum"] = _checksum(arrays)
     out = io.BytesIO()
     np.savez(out, told=np.frombuffer(json.dumps(told).encode(), dtype=np.uint8), **arrays)
     return out.getvalue()
 
 
-def put(name, place, value):
-    def change(arrays):
-        arrays[name].reshape(-1)[place] = value
+def put(part, name, value):
+    """A number of a part of the memory, or the first of an array, by its name."""
+
+    def change(arrays, memories):
+        memory = memories[part]
+        field = memory.fields[name]
+        flat = memory.real_memory if field.real else memory.int_memory
+        array = getattr(memory, name)
+        place = (array.ctypes.data - flat.ctypes.data) // 8 if field.array else memory.places[name]
+        arrays[f"{part}.{'reals' if field.real else 'ints'}"][place] = value
 
     return change
 
 
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("change", [
-    put("memory.count", 0, 10**6), put("memory.count", 0, -1), put("memory.count", 4, 7), put("memory.count", 2, 2**60),
-    put("memory.state", 0, np.nan), put("memory.state", 0, 1e9), put("memory.state", 1, -1.0), put("memory.state", 3, 1e9),
+    put("memory", "next", 10**6), put("memory", "next", -1), put("memory", "started", 7), put("memory", "accepted", 2**60),
+    put("memory", "t", np.nan), put("memory", "t", 1e9), put("memory", "h", -1.0), put("memory", "end", 1e9),
+    put("memory", "upto", 10**6), put("memory", "accepted", -1), put("memory", "rtol", 0.5), put("memory", "step", 1e-9),
+    put("memory", "q", np.nan),
 ])  # fmt: skip
 def test_places_no_run_comes_to_are_refused(kept, tmp_path, name, change):
     path = tmp_path / "c.npz"
@@ -93,9 +104,12 @@ def test_places_no_run_comes_to_are_refused(kept, tmp_path, name, change):
 
 
 @pytest.mark.parametrize("name, change", [
-    ("abm", put("memory.count", 5, 10**6)), ("abm", put("memory.count", 6, 10**6)), ("abm", put("memory.count", 5, 0)),
-    ("svd", put("work.chosen", 0, 1e9)), ("svd", put("work.order", 0, -5.0)), ("svd", put("work.tally", 98, 1e6)),
-    ("svd", put("work.tally", 16, 1e6)), ("svd", put("work.tally", 96, 77.0)), ("dopri", put("work.tally", 16, 1e6)),
+    ("abm", put("memory", "order", 10**6)), ("abm", put("memory", "stored", 10**6)), ("abm", put("memory", "order", 0)),
+    ("abm", put("memory", "made_for", 10**6)), ("newmark", put("memory", "iterations", 10**6)),
+    ("newmark", put("memory", "policy", 77)), ("newmark", put("memory", "halvings", 10**6)),
+    ("newmark", put("memory", "beta", 0.0)), ("svd", put("work", "chosen", 10**9)), ("svd", put("work", "order", -5)),
+    ("svd", put("work", "rank", 10**6)), ("svd", put("work", "basis_chosen", 77)),
+    ("svd", put("tally", "singular_count", 10**6)), ("dopri", put("tally", "singular_count", 10**6)),
 ])  # fmt: skip
 def test_places_in_the_memory_of_methods_are_refused(kept, tmp_path, name, change):
     path = tmp_path / "c.npz"
@@ -106,7 +120,7 @@ def test_places_in_the_memory_of_methods_are_refused(kept, tmp_path, name, chang
 
 def test_a_step_of_nothing_does_not_hang(kept, tmp_path):
     path = tmp_path / "c.npz"
-    path.write_bytes(rewritten(kept["dopri"], put("memory.state", 1, 1e-300)))
+    path.write_bytes(rewritten(kept["dopri"], put("memory", "h", 1e-300)))
     with pytest.raises(madi.RunError, match="step fell below"):
         resumed(path, "dopri")
 
@@ -117,7 +131,7 @@ def crafted(kind, data):
         for info in source.infolist():
             content = source.read(info)
             name, way = info.filename, zipfile.ZIP_STORED
-            if name == "memory.Q.npy":
+            if name == "outputs.q.npy":
                 if kind == "bomb":
                     content, way = content + bytes(200_000_000), zipfile.ZIP_DEFLATED
                 elif kind == "shape":
@@ -141,7 +155,7 @@ def crafted(kind, data):
                 np.save(buffer, np.frombuffer(text, dtype=np.uint8))
                 content = buffer.getvalue()
             target.writestr(zipfile.ZipInfo(name), content, way)
-            if kind == "twice" and name == "memory.Q.npy":
+            if kind == "twice" and name == "outputs.q.npy":
                 target.writestr(zipfile.ZipInfo(name), content, way)
         if kind == "stranger":
             target.writestr("../outside.npy", b"x")
@@ -160,7 +174,7 @@ def crafted(kind, data):
 ])  # fmt: skip
 def test_crafted_checkpoints_are_told(kept, tmp_path, kind):
     path = tmp_path / "c.npz"
-    path.write_bytes(crafted(kind, kept["dopri"]))
+    path.write_bytes(crafted(kind, kept["dopri"][0]))
     with pytest.raises(madi.InputError, match=r"c\.npz"):
         resumed(path, "dopri")
 
@@ -168,7 +182,7 @@ def test_crafted_checkpoints_are_told(kept, tmp_path, kind):
 def check_damaged_checkpoint(kept, folder, seed):
     name = list(OPTIONS)[seed % len(OPTIONS)]
     path = folder / "c.npz"
-    path.write_bytes(damaged(kept[name], seed))
+    path.write_bytes(damaged(kept[name][0], seed))
     with suppress(madi.InputError):  # or the damage was where nobody looks
         resumed(path, name)
     path.unlink(missing_ok=True)

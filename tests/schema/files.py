@@ -86,7 +86,8 @@ def every_element():
     m.drive("prismatic", madi.table([(0, 0), (1, 0.2), (3, 0.1)]))
     m.lock("screw")
     m.adjustable("spring.stiffness", "base.mass")
-    m.run = {"duration": 2.0, "step": 1e-3, "reactions": ["spin"], "history": True}
+    m.run = {"duration": 2.0, "step": 1e-3, "reactions": ["spin"], "history": True,
+             "method": {"rk4": {}}, "loops": {"baumgarte": {"alpha": 20.0}}}  # fmt: skip
     return m
 
 
@@ -130,4 +131,13 @@ WRONG = {
     "scalar": ("hello", "mapping"),
     "deep": ("model: " + "[" * 60 + "]" * 60, "nested too deeply"),
 }  # fmt: skip
+# methods and loop methods as a file has them, in YAML's two ways
+GOOD_RUNS = (
+    "{method: newmark, step: 1 ms}", "{method: {newmark: {iterations: 2, jacobian: step}}, step: 1 ms}",
+    "{method: {newmark: {}}}", "{method: {generalized-alpha: {spectral_radius: 0.5}}}", "{method: {abm: {order: 3}}}",
+    "{method: {dopri: {first_step: 1 ms}}}", "{method: {cvode: {feedback: [5 Hz, 6]}}}", "{loops: qr}",
+    "{loops: {baumgarte: {alpha: 20, beta: 30}}}", "{loops: {projection: {closing: 1 um}}}",
+    "{loops: {pseudo-inverse: {weighting: none}}}", "{loops: {augmented: {alpha: 5, closing: 1e-6}}}",
+    "\n  method:\n    newmark:\n      gamma: 0.6\n      beta: 0.4\n  loops:\n    svd: {}",
+)  # fmt: skip
 SMALL = "bodies: {b: {mass: 1, inertia: [1, 1, 1]}}\njoints: {f: {type: free, parent: ground, child: b}}\n"

@@ -14,7 +14,7 @@ from madi.schema.document import parse_document
 from madi.schema.kinds import GROUPS, RUN, kind
 from madi.schema.reference import json_schema, reference_page
 from madi.schema.write import document, to_yaml
-from tests.schema.files import PENDULUM, WRONG, every_element
+from tests.schema.files import GOOD_RUNS, PENDULUM, WRONG, every_element
 
 
 def test_the_schema_knows_every_element_of_the_model_and_its_arguments():
@@ -29,16 +29,7 @@ def test_the_schema_knows_every_element_of_the_model_and_its_arguments():
     others = {"save", "simulate", "check", "build", "drive", "lock", "adjustable", "visual", "snapshot", "remove", "replace"}
     methods = {n for n, f in vars(madi.Model).items() if callable(f) and not n.startswith("_")}
     assert methods == elements | others
-    run = set(inspect.signature(madi.simulate).parameters) - {
-        "model",
-        "times",
-        "q0",
-        "v0",
-        "progress",
-        "checkpoint",
-        "checkpoint_every",
-        "resume",
-    }
+    run = set(inspect.signature(madi.simulate).parameters) - {"model", "times", "start", "progress", "checkpoint", "old"}
     assert set(RUN) - {"every"} == run
 
 
@@ -58,6 +49,15 @@ def test_the_json_schema_takes_what_the_reader_takes_and_no_more():
     for model in (every_element(), ralf.model(actuators="driven"), find_model("car")):
         check.validate(plain_data(parse_document(to_yaml(document(model)))))
     check.validate(plain_data(parse_document(PENDULUM)))
+    for run in GOOD_RUNS:
+        check.validate(plain_data(parse_document(f"{PENDULUM}run: {run}\n")))
+    for run in (
+        "{method: {newmark: {rho: 0.5}}}",
+        "{method: {rk4: {}, ab3: {}}}",
+        "{loops: {qr: {heavy: 1}}}",
+        "{gamma: 0.6}",
+    ):
+        assert not check.is_valid(plain_data(parse_document(f"{PENDULUM}run: {run}\n"))), run
     for name in ("unknown part", "unknown entry", "no type", "missing", "version"):
         assert not check.is_valid(plain_data(parse_document(WRONG[name][0]))), name
     json.dumps(schema)

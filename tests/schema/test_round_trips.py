@@ -9,12 +9,16 @@ import pytest
 
 import madi
 from madi.cli.models import NAMED, find_model
+from madi.integrate import METHODS
+from madi.integrate.method import Method
+from madi.loops.methods import LOOP_METHODS, LoopMethod
 from madi.papers import ralf
+from madi.run.options import by_word
 from madi.schema.read import loads
 from madi.schema.write import document, to_yaml
 from madi.verify import slider_crank, spin_up
 from tests.mechanisms import close_loops, random_tree
-from tests.schema.files import PENDULUM, again, every_element, same_arrays
+from tests.schema.files import GOOD_RUNS, PENDULUM, again, every_element, same_arrays
 
 TIRE = sorted((Path(__file__).parents[1] / "data" / "tires").glob("*.tir"))[0]
 EXAMPLES = {
@@ -44,7 +48,8 @@ def test_every_element_comes_back_to_the_last_bit():
     model = every_element()
     back = again(model)
     same_arrays(model, back)
-    assert back.run == model.run
+    assert {**back.run, "method": "rk4"} == {**model.run, "method": "rk4"}
+    assert back.run["method"] == "rk4", "where there is nothing to say, the word alone is written"
     assert back.adjustables == model.adjustables
 
 
@@ -124,3 +129,48 @@ def test_elements_changed_after_drawing_are_written_as_they_are():
     beam.bodies[0].position = (0.0, 0.0, 0.5)
     beam.joints[0].at = (0.0, 0.0, 0.5)
     same_arrays(beam, again(beam))
+
+
+def chosen(run):
+    """Method and loop method of a `run:`, as objects."""
+    return (by_word(run.get("method", "rk4"), "method", Method, METHODS),
+            by_word(run.get("loops", "projection"), "loops", LoopMethod, LOOP_METHODS))  # fmt: skip
+
+
+@pytest.mark.parametrize("run", GOOD_RUNS)
+def test_methods_and_loop_methods_with_options_come_back(run):
+    m = loads(f"{PENDULUM}run: {run}\n")
+    back = again(m)
+    assert chosen(back.run) == chosen(m.run)
+    assert again(back).run == back.run
+    assert to_yaml(document(back)) == to_yaml(document(m))
+
+
+@pytest.mark.parametrize("given, written", [
+    ({"method": madi.Newmark(iterations=2, jacobian="step")},
+     {"method": {"newmark": {"iterations": 2, "jacobian": "step"}}}),
+    ({"method": madi.Newmark()}, {"method": "newmark"}), ({"method": {"newmark": {"gamma": 0.5}}}, {"method": "newmark"}),
+    ({"method": madi.CVODE(feedback=(3.0, 4.0))}, {"method": {"cvode": {"feedback": [3.0, 4.0]}}}),
+    ({"method": madi.Adams(order=5, first_step=1e-3)}, {"method": {"abm": {"first_step": 1e-3, "order": 5}}}),
+    ({"loops": madi.Baumgarte(20, 10)}, {"loops": {"baumgarte": {"alpha": 20}}}),
+    ({"loops": madi.QR(weighting="none", closing=1e-6)}, {"loops": {"qr": {"closing": 1e-6, "weighting": "none"}}}),
+    ({"loops": madi.Projection()}, {"loops": "projection"}),
+], ids=str)  # fmt: skip
+def test_objects_of_a_run_are_written_as_words_and_options(given, written, tmp_path):
+    m = loads(PENDULUM)
+    m.run = given
+    assert document(m)["run"] == written
+    back = madi.load(m.save(tmp_path / "m.yaml"))
+    assert chosen(back.run) == chosen(given)
+
+
+def test_a_file_s_method_is_the_run_s():
+    m = loads(PENDULUM + "run: {duration: 0.2 s, step: 10 ms, method: {newmark: {iterations: 3, jacobian: step}}}\n")
+    assert m.run["method"] == {"newmark": {"iterations": 3, "jacobian": "step"}}
+    method = madi.Newmark(iterations=3, jacobian="step")
+    runs = [m.simulate(engine="jit"), madi.simulate(m, 0.2, step=0.01, method=method, engine="jit"),
+            again(m).simulate(engine="jit"), madi.simulate(m, 0.2, step=0.01, method="newmark", engine="jit")]  # fmt: skip
+    for run in runs[:3]:
+        np.testing.assert_array_equal(run.data["q"].values, runs[0].data["q"].values)
+        assert run.statistics["newton_iterations"] == 3 * run.statistics["steps"]
+    assert runs[3].statistics["newton_iterations"] != runs[0].statistics["newton_iterations"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import madi
+from madi.schema.kinds import MOVED
 from madi.schema.read import loads
 from tests.schema.files import SMALL, WRONG
 
@@ -73,3 +74,46 @@ def test_two_mistakes_in_one_joint_are_both_told():
               "joints: {A: {type: revolute, parent: ground, child: b, at: [0, 0], axis: [0, x, 0]}}\n")  # fmt: skip
     assert "joints.A.at" in str(caught.value)
     assert "joints.A.axis" in str(caught.value)
+
+
+OLD = {
+    "gamma": "method: {newmark: {gamma: ...}}", "beta": "method: {newmark: {beta: ...}}",
+    "spectral_radius": "method: {generalized-alpha: {spectral_radius: ...}}",
+    "alpha": "method: {generalized-alpha: {alpha: ...}}", "iterations": "method: {newmark: {iterations: ...}}",
+    "jacobian": "method: {newmark: {jacobian: ...}}", "order": "method: {abm: {order: ...}}",
+    "first_step": "method: {dopri: {first_step: ...}}", "feedback": "loops: {baumgarte: {alpha: ..., beta: ...}}",
+    "closing": "loops: {projection: {closing: ...}}", "weighting": "loops: {pseudo-inverse: {weighting: ...}}",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_an_old_entry_of_a_run_is_answered_with_the_new_spelling(name):
+    with pytest.raises(madi.FileError) as caught:
+        loads(f"{SMALL}run:\n  step: 1 ms\n  {name}: 2\n")
+    assert f"line 5, run.{name}: {name!r} is now an option of what it belongs to: {OLD[name]}" in str(caught.value)
+    assert set(OLD) == set(MOVED)
+
+
+@pytest.mark.parametrize("run, told", [
+    ("{method: {newmark: {rho: 0.5}}}", "run.method.newmark.rho: there is no entry 'rho' here"),
+    ("{method: {newmark: {gama: 0.5}}}", "did you mean gamma?"),
+    ("{method: {rk4: {order: 3}}}", "there is no entry 'order'"),
+    ("{loops: {baumgarte: {closing: 1e-6}}}", "run.loops.baumgarte.closing: there is no entry 'closing' here"),
+    ("{loops: {projection: {weighting: none}}}", "there is no entry 'weighting'"), ("{method: euler}", "choose one of rk4"),
+    ("{method: {euler: {}}}", "'euler': choose one of rk4"), ("{loops: {newmark: {}}}", "choose one of projection"),
+    ("{method: {rk4: {}, ab3: {}}}", "one word and its options are expected, not 2"),
+    ("{method: {newmark: {gamma: 0.3}}}", "from 0.5 to 1"), ("{method: {newmark: {iterations: 0}}}", "from 1 on"),
+    ("{method: {newmark: {iterations: 1.5}}}", "iterations"), ("{method: {newmark: {jacobian: never}}}", "choose one of"),
+    ("{method: {newmark: {jacobian: slow, iterations: 2}}}", "'slow' judges"),
+    ("{method: {newmark: 2}}", "run.method.newmark"),
+    ("{method: {abm: {order: 9}}}", "2 to 5"), ("{method: {cvode: {feedback: 5}}}", "run.method.cvode.feedback"),
+    ("{loops: {baumgarte: {alpha: -1}}}", "two numbers >= 0"), ("{loops: {qr: {weighting: heavy}}}", "'mass' or 'none'"),
+    ("{method: {dopri: {first_step: 1 m}}}", "run.method.dopri.first_step: '1 m' is in m; s is needed"),
+    ("{loops: {projection: {closing: 1 s}}}", "'1 s' is in s; m is needed"),
+    ("{loops: {projection: {closing: 1}}}", "from 1e-13 to 0.1"), ("{q0: [1]}", "there is no entry 'q0'"),
+])  # fmt: skip
+def test_wrong_methods_and_options_of_a_run_are_told_with_their_place(run, told):
+    with pytest.raises(madi.FileError) as caught:
+        loads(f"{SMALL}run: {run}\n")
+    assert told in str(caught.value)
+    assert "line 3" in str(caught.value)

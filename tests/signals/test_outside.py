@@ -146,7 +146,7 @@ def test_of_two_functions_the_guilty_one_is_named(options):
 
 @pytest.mark.parametrize("engine", ["jit", "compiled"])
 @pytest.mark.parametrize("options", [{"method": "newmark", "step": 5e-3}, {"method": "radau", "rtol": 1e-7},
-                                     {"method": "generalized-alpha", "step": 5e-3, "iterations": 2, "jacobian": "once"},
+                                     {"method": madi.GeneralizedAlpha(iterations=2, jacobian="once"), "step": 5e-3},
                                      {"method": "rk4", "step": 5e-3}, {"method": "dopri", "rtol": 1e-8}])  # fmt: skip
 def test_runs_and_generated_code_with_functions_in_python(engine, options):
     """The same motion and the same work as with the functions traced."""

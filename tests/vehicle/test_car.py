@@ -109,7 +109,7 @@ def test_on_its_roof(tire):
     at = s.q_slice("chassis").start
     q[at + 2] = 1.5
     q[at + 3 : at + 7] = 0.0, 1.0, 0.0, 0.0
-    run = madi.simulate(c.model, 1.5, q0=q, v0={"chassis.vx": 10.0, "chassis.wx": 3.0}, rtol=1e-4)
+    run = madi.simulate(c.model, 1.5, start=(q, {"chassis.vx": 10.0, "chassis.wx": 3.0}), rtol=1e-4)
     assert np.isfinite(run.data["position"].values).all()
     tires = [run[f"{axle}_{side}_tire"] for axle in ("front", "rear") for side in ("left", "right")]
     assert max(tire.max() for tire in tires) > 1000.0  # they touched

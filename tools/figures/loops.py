@@ -165,13 +165,13 @@ def drift() -> None:
     """Violation of a spinning four-bar, RK4 with steps of 5 ms."""
     times = np.concatenate([[0.0], np.geomspace(0.05, 20, 70)])
     ways = {
-        "index 1, no stabilisation": {"loops": "baumgarte", "feedback": (0.0, 0.0)},
-        "Baumgarte, $\\alpha = \\beta = 10$ 1/s": {"loops": "baumgarte", "feedback": (10.0, 10.0)},
-        "projection": {"loops": "projection"},
+        "index 1, no stabilisation": madi.Baumgarte(0.0, 0.0),
+        "Baumgarte, $\\alpha = \\beta = 10$ 1/s": madi.Baumgarte(10.0, 10.0),
+        "projection": madi.Projection(),
     }
     figure, axes = plt.subplots(figsize=(6.2, 3.5))
-    for name, options in ways.items():
-        run = madi.simulate(four_bar(), 20.0, method="rk4", step=5e-3, times=times, engine="jit", **options)
+    for name, loops in ways.items():
+        run = madi.simulate(four_bar(), 20.0, method="rk4", step=5e-3, times=times, engine="jit", loops=loops)
         axes.loglog(times[1:], np.maximum(run.data["violation"].values[1:], 1e-16), label=name)
     axes.loglog(times[1:], 5.1e-5 * times[1:] ** 2, "k:", label="$\\sim t^2$")
     axes.set_xlabel("time, s")

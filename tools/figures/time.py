@@ -6,11 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from flexible import STYLE, save
 
-from madi.integrate import dopri, radau
-from madi.integrate.structural import alpha_options, newmark_options
+from madi.integrate import GeneralizedAlpha, Newmark, dopri, radau
 
 RK4 = (np.array([[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0]]), np.array([1, 2, 2, 1]) / 6)
-DOPRI = (dopri.A[:6], dopri.A[6])
+DOPRI = (dopri.A, dopri.B)
 RADAU = (radau._A, radau._A[2])
 
 
@@ -75,12 +74,12 @@ def regions():
 
 
 FAMILY = (
-    ("Newmark 1/4, 1/2; ρ∞ = 1", newmark_options(0.5, 0.25), "C0", "-"),
-    ("generalized-α, ρ∞ = 0.8", alpha_options(0.8, None), "C1", "-"),
-    ("generalized-α, ρ∞ = 0.5", alpha_options(0.5, None), "C2", "-"),
-    ("generalized-α, ρ∞ = 0", alpha_options(0.0, None), "C3", "-"),
-    ("HHT, α = 0.1", alpha_options(0.8, 0.1), "C5", "--"),
-    ("Newmark, γ = 0.6", newmark_options(0.6, None), "C4", "--"),
+    ("Newmark 1/4, 1/2; ρ∞ = 1", Newmark(gamma=0.5, beta=0.25).scheme(), "C0", "-"),
+    ("generalized-α, ρ∞ = 0.8", GeneralizedAlpha(spectral_radius=0.8).scheme(), "C1", "-"),
+    ("generalized-α, ρ∞ = 0.5", GeneralizedAlpha(spectral_radius=0.5).scheme(), "C2", "-"),
+    ("generalized-α, ρ∞ = 0", GeneralizedAlpha(spectral_radius=0.0).scheme(), "C3", "-"),
+    ("HHT, α = 0.1", GeneralizedAlpha(alpha=0.1).scheme(), "C5", "--"),
+    ("Newmark, γ = 0.6", Newmark(gamma=0.6).scheme(), "C4", "--"),
 )
 
 

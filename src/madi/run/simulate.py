@@ -13,6 +13,7 @@ from madi.assembly.assemble import start_vector
 from madi.engines.choice import choose_engine
 from madi.engines.entries import FORMULATIONS
 from madi.errors import EngineError, InputError, RunError, warn
+from madi.integrate import METHODS
 from madi.integrate.memory import DONE
 from madi.integrate.method import Method, Steps
 from madi.loops.methods import LoopMethod
@@ -21,6 +22,7 @@ from madi.results.flexible import large_deflections
 from madi.results.loads import asked, described
 from madi.run.checkpoint import Checkpoint, Keeper, engine_of
 from madi.run.options import (
+    by_word,
     checked_span,
     chosen_loops,
     chosen_method,
@@ -227,7 +229,12 @@ def export_c(
     if parameters is None or isinstance(parameters, str):
         parameters = model.adjustables if parameters is None else [parameters]
     length, span = positive(step, "step"), positive(duration, "duration")
-    chosen = chosen_method(method, length)
+    chosen = by_word(method, "method", Method, METHODS)
+    if chosen.fixed is None:
+        raise InputError(
+            f"export_c: method={chosen.name!r} chooses its steps; exported code takes fixed ones: use 'newmark', "
+            "'generalized-alpha', 'rk4', 'ab3' or 'newmark-explicit'"
+        )
     state = assembled(system, *start_of(start))
     for jump in speed_jumps(system, span)[:1]:
         raise InputError(

@@ -321,15 +321,21 @@ class Loads(Type):
 class Choice(Type):
     """A word of a registry, or {word: options}: methods and loop methods, whose options are fields of their classes."""
 
-    def __init__(self, registry: Mapping[str, Any]):
-        self.registry = registry
+    def __init__(self, registry: Mapping[str, Any], units: Mapping[str, str]):
+        """`units`: of options that are no plain numbers, by name."""
+        self.registry, self.units = registry, units
         self.words = f"one of {', '.join(registry)}; or WORD: options"
 
     def options(self, word: str) -> dict[str, Type]:
         """Types of a word's options, by how they are annotated."""
-        kinds: dict[str, Type] = {"int": Number(whole=True), "float": Number(), "str": Text(), "tuple": Vector("1", 2)}
-        listed = dataclasses.fields(self.registry[word])
-        return {one.name: next(kind for name, kind in kinds.items() if str(one.type).startswith(name)) for one in listed}
+        return {one.name: self._kind(one.name, str(one.type)) for one in dataclasses.fields(self.registry[word])}
+
+    def _kind(self, name: str, annotation: str) -> Type:
+        unit = self.units.get(name, "1")
+        kinds: dict[str, Type] = {
+            "int": Number(whole=True), "float": Number(unit), "str": Text(), "tuple": Vector(unit, 2),
+        }  # fmt: skip
+        return next(kind for word, kind in kinds.items() if annotation.startswith(word))
 
     def read(self, node: Node, context: Context) -> Any:
         """The word, or {word: options}."""
@@ -357,7 +363,7 @@ class Choice(Type):
             value = self.registry[word](**options)
         given = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
         given = {one.name: given[one.name] for one in dataclasses.fields(value) if given[one.name] != one.default}
-        return {value.name: {name: plain(one) for name, one in given.items()}} if given else value.name
+        return {value.name: {name: plain(option) for name, option in given.items()}} if given else value.name
 
     def json(self) -> dict[str, Any]:
         """Either."""

@@ -303,8 +303,8 @@ DRIVE = Function("any")
 RUN: Entries = {
     "duration": (Number("s"), "simulated time"), "step": (Number("s"), "of fixed-step methods"),
     "every": (Number("s"), "time between outputs"),
-    "method": (Choice(METHODS), "the integrator"),
-    "loops": (Choice(LOOP_METHODS), "how loops are kept closed"),
+    "method": (Choice(METHODS, {"first_step": "s", "feedback": "1/s"}), "the integrator"),
+    "loops": (Choice(LOOP_METHODS, {"closing": "m", "alpha": "1/s", "beta": "1/s"}), "how loops are kept closed"),
     "engine": (Text(("auto", "plain", "jit", "compiled")), "what evaluates the equations"),
     "formulation": (Text(), "recursive, articulated, velocity-transform, cartesian"),
     "frame": (Text(("base", "ground")), "what a moving base's equations refer to"),
