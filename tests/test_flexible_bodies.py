@@ -22,7 +22,7 @@ from madi.flexible import (
     rectangle,
     tube,
 )
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
 from madi.papers import ralf
 from madi.symbolic.lagrange import Lagrange, Link, Lump
 from madi.verify import slider_crank, spin_up

@@ -11,7 +11,7 @@ from scipy.linalg import expm
 import madi
 from madi.integrate import abm, dopri, radau
 from madi.integrate.structural import alpha_options, newmark_options
-from madi.joints.dispatch import chart_point, chart_rate, coordinate_rate, exponential, normalise, retract
+from madi.joints.chart import chart_point, chart_rate, coordinate_rate, exponential, normalise, retract
 from tests.mechanisms import random_state, random_tree
 
 PICTURES = Path(__file__).parents[1] / "tools" / "figures" / "time.py"

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from madi.errors import InputError, RunError
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
+from madi.joints.columns import FREE_COLUMN, LOCKED
 from madi.loops.assemble import start_vector
 from madi.model.elements import joint_name
 from madi.model.model import Model
@@ -69,8 +70,8 @@ class Balance:
     def __init__(self, system: System, t: float):
         self.system, self.t = system, t
         model = system.layout.arrays
-        self.held = np.asarray(model.drive) != -1
-        layout = repack(system.layout, {}, {"drive": np.where(model.drive >= 0, -2, model.drive)})
+        self.held = np.asarray(model.drive) != FREE_COLUMN
+        layout = repack(system.layout, {}, {"drive": np.where(model.drive >= 0, LOCKED, model.drive)})
         if system.outside is None:
             found = _traced(layout.ints.tobytes(), layout.reals.tobytes())
         else:

@@ -19,7 +19,8 @@ from madi.errors import InputError, TraceError
 from madi.export.stepper import Traced, define, structural_pieces
 from madi.integrate.contract import BEYOND, DONE, NEWTON_FAILED, NOT_FINITE, Method
 from madi.integrate.structural import HALVINGS, LENGTH
-from madi.joints.dispatch import chart_rate, exponential, retract
+from madi.joints.chart import chart_rate, exponential, retract
+from madi.joints.columns import FREE_COLUMN
 from madi.symbolic.codegen import c_piece, literal
 from madi.symbolic.sym import column_of, symbols
 from madi.symbolic.trace import expressions
@@ -326,7 +327,7 @@ def _pieces(system: System, method: Method, wanted: Parameters | None) -> tuple[
     inputs, out = expressions(system.layout, entry, reals=traced.reals)
     forward = c_piece(traced.function("forward", inputs, out), "forward")
     poses = c_piece(_poses(system, traced, wanted), "poses")
-    driven = c_piece(_drive(system, traced), "drive") + DRIVEN if np.any(system.layout.arrays.drive != -1) else ""
+    driven = c_piece(_drive(system, traced), "drive") + DRIVEN if np.any(system.layout.arrays.drive != FREE_COLUMN) else ""
     return "\n".join([text, forward, poses, driven]), sizes, facts
 
 
@@ -337,7 +338,7 @@ def _drive(system: System, traced: Traced) -> ca.Function:
     (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
     work = work_views(layout.ints, np.zeros(layout.work_size(), dtype=object))
     take_motion(traced.model, work, ts[0], qs, vs)
-    free = layout.arrays.drive == -1
+    free = layout.arrays.drive == FREE_COLUMN
     out = [*work.q, *work.v, *np.where(free, xs, work.acceleration)]
     return traced.function("drive", [t, q, v, x], column_of(out))
 
@@ -412,7 +413,7 @@ def _texts(system: System, method: Method, name: str, sizes: dict[str, Any], fac
     )  # fmt: skip
     advance = ONE_STEP if "NF" not in sizes else HALVED_STEP.format(size=facts["carry"])
     advance = advance.replace("LENGTH", str(facts["length"])).replace("HALVINGS", str(HALVINGS))
-    again, driven = "", bool(np.any(system.layout.arrays.drive != -1))
+    again, driven = "", bool(np.any(system.layout.arrays.drive != FREE_COLUMN))
     if "NF" in sizes:
         again = "  for (i = 0; i < NV; i++) s->carry[NQ + 2 * NV + i] = s->carry[NQ + NV + i];\n"
     source = SOURCE.format(

@@ -40,7 +40,7 @@ from madi.integrate.structural import (
     TOLERANCE,
     WHEN_SLOW,
 )
-from madi.joints.dispatch import exponential
+from madi.joints.chart import exponential
 from madi.symbolic.codegen import HEAD, OUTSIDE, c_piece, literal
 from madi.symbolic.jacobian import block_expressions, slopes
 from madi.symbolic.sym import Sym, column_of, symbols

@@ -29,7 +29,7 @@ from madi.integrate.contract import (
     start_step,
 )
 from madi.integrate.rk4 import next_step, rk4_step
-from madi.joints.dispatch import chart_point, chart_rate
+from madi.joints.chart import chart_point, chart_rate
 from madi.kernel import as_model, kernel, view1
 
 

@@ -62,7 +62,8 @@ from madi.integrate.contract import (
     write,
 )
 from madi.integrate.rk4 import next_step, rk4_step
-from madi.joints.dispatch import coordinate_rate, normalise, quaternion_at
+from madi.joints.chart import coordinate_rate, normalise
+from madi.joints.ladder import quaternion_at
 from madi.kernel import as_model, call, kernel, view1
 from madi.loops.kkt import ASKED, CAREFUL, LOWEST
 

@@ -1,7 +1,7 @@
 """The contract of all integrators.
 
 The unknowns of one step are x = (theta, v): speeds v, and `theta` the coordinates of a chart at the step's first point
-q_n (joints/dispatch.py), where theta = 0. In it every method is its textbook self; the step ends with q_{n+1} = q_n moved
+q_n (joints/chart.py), where theta = 0. In it every method is its textbook self; the step ends with q_{n+1} = q_n moved
 by theta. So rotations are stepped on the manifold: a unit quaternion stays one, and a steady turn is exact.
 
 A method is a loop kernel with the arguments of `LOOP` (below): the system function, what closes loops at the end of a step
@@ -25,7 +25,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from madi.joints.dispatch import chart_point, chart_rate, quaternion_at, retract
+from madi.joints.chart import chart_point, chart_rate, retract
+from madi.joints.ladder import quaternion_at
 from madi.kernel import call, kernel, view1
 from madi.loops.kkt import ASKED, CAREFUL, CLOSENESS, GOOD_STEP, LEAPS, LOWEST, NOTED, ROOM
 

@@ -43,7 +43,7 @@ from madi.integrate.contract import (
     start_step,
     write,
 )
-from madi.joints.dispatch import chart_rate, retract
+from madi.joints.chart import chart_rate, retract
 from madi.kernel import as_model, kernel, view1
 from madi.loops.kkt import LOWEST
 

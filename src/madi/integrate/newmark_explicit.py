@@ -32,7 +32,7 @@ from madi.integrate.contract import (
     note_step,
 )
 from madi.integrate.rk4 import next_step
-from madi.joints.dispatch import chart_point, chart_rate, exponential
+from madi.joints.chart import chart_point, chart_rate, exponential
 from madi.kernel import as_model, call, view1
 from madi.loops.kkt import ASKED
 

@@ -74,7 +74,7 @@ from madi.integrate.newton import (
     value_length,
 )
 from madi.integrate.rk4 import next_step
-from madi.joints.dispatch import chart_rate
+from madi.joints.chart import chart_rate
 from madi.kernel import as_model, call, kernel, view1
 
 _R = 6.0**0.5

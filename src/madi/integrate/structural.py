@@ -2,7 +2,7 @@
 
 One step from q, v, the acceleration a and the algorithmic acceleration A (= a for Newmark) to the next, unknown A1 and lam:
 
-    theta = h v + h^2 ((1/2 - beta) A + beta A1),     q1 = q moved by theta (joints.dispatch.exponential),
+    theta = h v + h^2 ((1/2 - beta) A + beta A1),     q1 = q moved by theta (joints.chart.exponential),
     v1    = v + h ((1 - gamma) A + gamma A1),
     (1 - alpha_m) A1 + alpha_m A = (1 - alpha_f) a1 + alpha_f a,
     R(q1, v1, a1, lam) = 0,   Phi'(q1, v1) = 0,   then  Phi(q1) = 0  by a last correction of theta.
@@ -62,7 +62,7 @@ from madi.integrate.newton import (
     value_length,
 )
 from madi.integrate.rk4 import next_step
-from madi.joints.dispatch import chart_point, chart_rate, exponential
+from madi.joints.chart import chart_point, chart_rate, exponential
 from madi.kernel import as_model, call, kernel, view1
 from madi.loops.kkt import ASKED
 

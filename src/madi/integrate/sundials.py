@@ -34,7 +34,8 @@ from madi.integrate.contract import (
 )
 from madi.integrate.contract import STEP_TOO_SMALL as GAVE_UP
 from madi.integrate.structural import JACOBIANS
-from madi.joints.dispatch import chart_rate, quaternion_at, retract
+from madi.joints.chart import chart_rate, retract
+from madi.joints.ladder import quaternion_at
 
 TURN = 1.5  # rad in one chart
 MOST_STEPS = 100_000  # of the solver between two outputs

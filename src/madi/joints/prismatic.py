@@ -4,7 +4,16 @@ from madi.joints.kind import JointKind
 from madi.kernel import inline
 
 KIND = JointKind(
-    "prismatic", code=1, weight=1.0, coordinates=("",), speeds=("",), units=("m",), cut="tx ty rx ry rz", measured=("tz",)
+    "prismatic",
+    code=1,
+    weight=1.0,
+    coordinates=("",),
+    speeds=("",),
+    units=("m",),
+    cut="tx ty rx ry rz",
+    measured=("tz",),
+    one_axis=True,
+    turns=False,
 )
 
 

@@ -12,6 +12,7 @@ KIND = JointKind(
     units=("rad",),
     cut="tx ty tz rx ry",
     measured=("angle",),
+    one_axis=True,
 )
 
 

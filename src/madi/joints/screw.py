@@ -12,6 +12,7 @@ KIND = JointKind(
     units=("rad",),
     cut="tx ty rx ry screw",
     measured=("angle",),
+    one_axis=True,
 )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from madi.constraints.dispatch import RX, RZ, pair_frames
 from madi.errors import AssemblyError, InputError
-from madi.joints.dispatch import chart_point, retract
+from madi.joints.chart import chart_point, retract
 from madi.loops.redundancy import dependent_drives, length_of, scales
 from madi.loops.settle import column_amounts
 
