@@ -106,7 +106,7 @@ def difference(a, b):
 
 def moved(s, q, theta):
     """q moved by theta in its chart."""
-    from madi.joints.dispatch import retract
+    from madi.joints.chart import retract
 
     out = np.array(q, dtype=float)
     retract(s.layout.arrays, np.asarray(q, float), np.asarray(theta, float), out)

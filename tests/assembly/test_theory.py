@@ -5,8 +5,8 @@ import pytest
 from scipy.linalg import null_space as null_of
 
 import madi
-from madi.assembly.statics import Balance
 from madi.assembly.redundancy import length_of
+from madi.assembly.statics import Balance
 from tests.loops.test_theory import carriage
 from tests.mechanisms import four_bar, moved
 

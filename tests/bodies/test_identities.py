@@ -14,7 +14,7 @@ from madi.flexible import (
     polynomials,
     rectangle,
 )
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
 from tests.bodies.beams import ALUMINIUM, FORMULATIONS
 
 KINDS = ("clamped", "pinned", "free", "tip", "all")

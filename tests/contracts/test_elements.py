@@ -9,7 +9,7 @@ import pytest
 
 import madi
 from madi.forces import KINDS
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
 from madi.spatial.rotation import as_rotation
 from tests.jumps import largest_jump
 

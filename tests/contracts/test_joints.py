@@ -81,7 +81,7 @@ def test_at_zero_the_child_is_where_it_was_drawn(kind, reverse):
 @pytest.mark.parametrize("kind", JOINTS)
 def test_chart_goes_there_and_back(kind):
     """retract and chart_point are inverse; chart_rate is the rate of chart_point along a motion."""
-    from madi.joints.dispatch import chart_point, chart_rate
+    from madi.joints.chart import chart_point, chart_rate
 
     s, rng = one_joint(kind, False, "base")
     q, v, _ = random_state(rng, s)

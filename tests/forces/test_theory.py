@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 import madi
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
 
 A_AT, B_AT = np.array([1.0, 0.0, 0.5]), np.array([1.0, 1.0, 0.6])
 

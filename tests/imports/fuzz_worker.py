@@ -20,9 +20,9 @@ from pathlib import Path
 
 import madi
 from madi.cli.models import template, templates
+from madi.forces.tir import read_tir
 from madi.imports.mjcf import load_mjcf
 from madi.imports.urdf import load_urdf
-from madi.forces.tir import read_tir
 from tests.imports.robots import ARM, LOOP, random_mjcf, random_urdf
 
 SLOW = 20.0  # s: what takes longer hangs

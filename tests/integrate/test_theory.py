@@ -10,7 +10,7 @@ from scipy.linalg import expm
 
 import madi
 from madi.integrate import abm, dopri, radau
-from madi.joints.dispatch import chart_point, chart_rate, coordinate_rate, exponential, normalise, retract
+from madi.joints.chart import chart_point, chart_rate, coordinate_rate, exponential, normalise, retract
 from madi.kernel.fields import ABSENT
 from tests.mechanisms import random_state, random_tree
 

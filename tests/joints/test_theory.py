@@ -8,7 +8,7 @@ import pytest
 
 import madi
 from madi.joints import KINDS
-from madi.joints.dispatch import drawn_subspace, local_bias, local_pose
+from madi.joints.ladder import drawn_subspace, local_bias, local_pose
 from madi.spatial.rotation import as_rotation
 from madi.topology.freeze import joint_frame
 from tests.mechanisms import add_joint, moved, random_inertia, random_state, rotation

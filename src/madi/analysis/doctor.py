@@ -12,6 +12,7 @@ from madi.analysis.linearize import Linear, linearize
 from madi.assembly.redundancy import length_of
 from madi.errors import AssemblyError, Finding, InputError, MadiError, positive_number
 from madi.integrate import METHODS
+from madi.joints.columns import FREE_COLUMN
 from madi.loops.methods import LOOP_METHODS
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
@@ -192,7 +193,9 @@ def _assembly(system: System, start: Any) -> Iterator[Finding]:
 
 def _mobility(system: System, q: np.ndarray) -> Iterator[Finding]:
     found = system.mobility(q)
-    driven = int(np.sum(np.asarray(system.layout.arrays.drive) != -1)) + sum(bool(row.driven) for row in system.frozen.rows)
+    driven = int(np.sum(np.asarray(system.layout.arrays.drive) != FREE_COLUMN)) + sum(
+        bool(row.driven) for row in system.frozen.rows
+    )
     prescribed = f", {driven} coordinate(s) prescribed" if driven else ""
     what = f"{found.degrees_of_freedom} degree(s) of freedom{prescribed}; Grübler's count gives {found.gruebler}"
     if found.degrees_of_freedom == 0 and not driven:
@@ -228,7 +231,7 @@ def _loads(system: System, q: np.ndarray) -> Iterator[Finding]:
 def _positions(system: System, start: Any) -> Iterator[Finding]:
     """A mechanism of one degree of freedom is moved through its range: where is it (nearly) singular?"""
     found = system.mobility(start.q)
-    free = np.flatnonzero(np.asarray(system.layout.arrays.drive) == -1)
+    free = np.flatnonzero(np.asarray(system.layout.arrays.drive) == FREE_COLUMN)
     if found.degrees_of_freedom != 1 or not found.rank or system.n_constraints > 60 or len(free) != system.nv:
         return
     places = list(_march(system, start.q, 0.15, MARCH))
@@ -250,7 +253,7 @@ def _march(
 ) -> Iterator[tuple[float, np.ndarray, float]]:
     """(how far, where, smallest pivot of the constraints) along the one degree of freedom; towards `before`, if it is
     given."""
-    from madi.joints.dispatch import chart_point, exponential
+    from madi.joints.chart import chart_point, exponential
 
     arrays = system.layout.arrays
     last = None

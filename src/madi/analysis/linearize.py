@@ -23,7 +23,8 @@ import numpy as np
 from madi.assembly.statics import Equilibrium, statics
 from madi.errors import InputError
 from madi.joints import KINDS
-from madi.joints.dispatch import exponential
+from madi.joints.chart import exponential
+from madi.joints.columns import FREE_COLUMN
 from madi.model.model import Model
 from madi.results.label import label
 from madi.results.run import Run
@@ -181,7 +182,7 @@ class _Point:
         blocks = system._blocks(t, q, v.copy(), np.concatenate([np.zeros(nv), self.a, self.lam]))
         system._raise_from_functions()
         self.masses = np.diag(blocks["qdd"]).copy()
-        self.free = np.asarray(system.layout.arrays.drive) == -1
+        self.free = np.asarray(system.layout.arrays.drive) == FREE_COLUMN
         rows = np.asarray(system.layout.arrays.row_place) >= 0 if nr else np.zeros(0, dtype=bool)
         free = self.free
         self.M, self.damping, self.K = (blocks[name][np.ix_(free, free)] for name in ("qdd", "qd", "q"))

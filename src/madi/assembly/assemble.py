@@ -19,7 +19,7 @@ from madi.assembly.redundancy import dependent_drives, length_of, scales
 from madi.constraints import BY_CODE
 from madi.constraints.dispatch import pair_frames
 from madi.errors import AssemblyError, InputError
-from madi.joints.dispatch import chart_point, retract
+from madi.joints.chart import chart_point, retract
 from madi.topology.settle import column_amounts
 
 if TYPE_CHECKING:

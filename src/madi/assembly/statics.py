@@ -24,7 +24,8 @@ import numpy as np
 
 from madi.assembly.assemble import start_vector
 from madi.errors import InputError, RunError
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
+from madi.joints.columns import FREE_COLUMN, LOCKED
 from madi.model.elements import joint_name
 from madi.model.model import Model
 from madi.symbolic.jacobian import jacobian_function
@@ -69,8 +70,8 @@ class Balance:
     def __init__(self, system: System, t: float):
         self.system, self.t = system, t
         model = system.layout.arrays
-        self.held = np.asarray(model.drive) != -1
-        layout = repack(system.layout, {}, {"drive": np.where(model.drive >= 0, -2, model.drive)})
+        self.held = np.asarray(model.drive) != FREE_COLUMN
+        layout = repack(system.layout, {}, {"drive": np.where(model.drive >= 0, LOCKED, model.drive)})
         if system.outside is None:
             found = _traced(layout.ints.tobytes(), layout.reals.tobytes())
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from madi.constraints.kind import ConstraintKind, RowKind
+from madi.joints.columns import is_driven
 from madi.kernel import inline, kernel
 from madi.spatial.vector import NO_VECTOR, join, put
 
@@ -14,9 +15,9 @@ def row(model, work, r):
     work.phi[r] = work.q[model.column_q[a]] - ratio * work.q[model.column_q[b]] - model.row_value[r, 1]
     work.rate[r] = work.v[a] - ratio * work.v[b]
     known = 0.0
-    if model.drive[a] >= 0:
+    if is_driven(model, a):
         known = known + work.acceleration[a]
-    if model.drive[b] >= 0:
+    if is_driven(model, b):
         known = known - ratio * work.acceleration[b]
     work.gamma[r] = -known
     work.pace[r] = 0.0

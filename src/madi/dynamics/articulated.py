@@ -16,7 +16,8 @@ from __future__ import annotations
 from madi.dynamics.kinematics import point_acceleration
 from madi.dynamics.modal import block_place, generalised_force, modal_columns
 from madi.dynamics.recursive import body_terms
-from madi.joints.dispatch import MODAL
+from madi.joints.columns import is_free
+from madi.joints.place import MODAL
 from madi.kernel import ACCELERATE, ELIMINATE, call_seldom, inline, kernel, seldom
 from madi.spatial.articulated import articulated_times, start_articulated, take_out
 from madi.spatial.vector import dot, minus, plus, plus_scaled, put, scaled, six
@@ -36,7 +37,7 @@ def forward(model, work):
             call_seldom(model.seldom[ELIMINATE], ELIMINATE, model, work, i)
         else:
             for c in range(model.v_end[i] - 1, model.v_at[i] - 1, -1):
-                if model.drive[c] == -1:
+                if is_free(model, c):
                     eliminate(model, work, i, c)
         if p > 0:
             for j in range(21):
@@ -48,7 +49,7 @@ def forward(model, work):
             call_seldom(model.seldom[ACCELERATE], ACCELERATE, model, work, i)
             continue
         for c in range(model.v_at[i], model.v_end[i]):
-            if model.drive[c] == -1:
+            if is_free(model, c):
                 accelerate(work, i, c)
     for c in range(model.v_at[0], model.v_end[0]):  # first-order states
         work.T[c, 0] = 1.0
@@ -92,14 +93,14 @@ def eliminate_modes(model, work, i):
     for c in range(l, m):
         work.P[c] = generalised_force(model, work, c) + work.tau[c]
     for c in range(m - 1, l - 1, -1):
-        if model.drive[c] != -1:
+        if not is_free(model, c):
             continue
         inverse, u = 1.0 / work.block[block_place(model, i, c, c)], six(U, c)
         work.T[c, 0] = inverse
         take_out(I, i, u, inverse)
         put(W, i, minus(six(W, i), scaled(work.P[c] * inverse, u)))
         for d in range(l, c):
-            if model.drive[d] == -1:
+            if is_free(model, d):
                 y = work.block[block_place(model, i, c, d)] * inverse
                 work.P[d] = work.P[d] - y * work.P[c]
                 put(U, d, minus(six(U, d), scaled(y, u)))
@@ -116,13 +117,13 @@ def accelerate_modes(model, work, i):
         return
     a, l = six(work.a, i), model.v_at[i]
     for c in range(l, model.v_end[i]):
-        if model.drive[c] == -1:
+        if is_free(model, c):
             x = work.P[c] - dot(six(work.U, c), a)
             for d in range(l, c):
-                if model.drive[d] == -1:
+                if is_free(model, d):
                     x = x - work.block[block_place(model, i, c, d)] * work.acceleration[d]
             work.acceleration[c] = x * work.T[c, 0]
     for c in range(l, model.v_end[i]):
-        if model.drive[c] == -1:
+        if is_free(model, c):
             a = plus_scaled(a, work.acceleration[c], six(work.B, c))
     put(work.a, i, a)

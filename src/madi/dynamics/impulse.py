@@ -9,6 +9,7 @@ where there is one, else no more than the error of the step.
 from __future__ import annotations
 
 from madi.dynamics.modal import mass_entry
+from madi.joints.columns import is_free
 from madi.kernel import kernel
 
 
@@ -18,7 +19,7 @@ def drive_impulse(model, work, v):
     P, largest = work.P, 0.0
     for c in range(model.nv):
         P[c] = 0.0
-        if model.drive[c] != -1:
+        if not is_free(model, c):
             largest = max(largest, abs(work.v[c] - v[c]))
     if largest == 0.0:
         return largest
@@ -26,9 +27,9 @@ def drive_impulse(model, work, v):
         x = model.blade_parent[c]
         while x >= 0:
             j = model.blade_column[x]
-            if model.drive[c] == -1 and model.drive[j] != -1:
+            if is_free(model, c) and not is_free(model, j):
                 P[c] = P[c] - mass_entry(model, work, c, x) * (work.v[j] - v[j])
-            elif model.drive[c] != -1 and model.drive[j] == -1:
+            elif not is_free(model, c) and is_free(model, j):
                 P[j] = P[j] - mass_entry(model, work, c, x) * (work.v[c] - v[c])
             x = model.blade_parent[x]
     return largest

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from madi.joints import modal
-from madi.joints.dispatch import BASE, MODAL, bias, from_joint, has_bias, joint_frame, place
+from madi.joints.columns import is_driven
+from madi.joints.free import BASE, base_velocity
+from madi.joints.ladder import has_bias
+from madi.joints.place import MODAL, bias, from_joint, joint_frame, place
 from madi.kernel import INERTIA, MOVE, call_seldom, inline, kernel, seldom
 from madi.spatial.algebra import turned, turned_back
 from madi.spatial.vector import (
@@ -20,7 +23,6 @@ from madi.spatial.vector import (
     six,
     six_at,
 )
-from madi.spatial.vector import turned_back as turned_to
 
 
 @kernel
@@ -73,7 +75,7 @@ def velocities(model, work, q, v):
             if has_bias(model.code[i]):
                 put(A, i, plus(six(A, i), bias(model, work, i, q, v)))
         for c in range(l, m):
-            if model.drive[c] >= 0:
+            if is_driven(model, c):
                 put(A, i, plus_scaled(six(A, i), work.acceleration[c], six(B, c)))
 
 
@@ -95,16 +97,8 @@ def modal_velocity(model, work, i):
         if model.modal[i] < 0:  # less what moves the body itself
             b = minus(b, scaled(v[l + c], six(B, l + c)))
     add_relative(model, work, i, b)
-    modal.bias(model, i, work.xi, l, v, l, work.joint_b)
+    modal.point_bias(model, i, work.xi, l, v, l, work.joint_b)
     put(work.A, i, plus(six(work.A, i), from_joint(model, i, joint_frame(model, work, i), six_at(work.joint_b, 0))))
-
-
-@kernel
-def base_velocity(model, work, i, v):
-    """The body that carries the frame: Y = v, and gravity is turned into its axes (P4)."""
-    g = turned_to(work.frame_R, model.frame[i], at(model.gravity, 0))
-    put(work.Y, i, six_at(v, model.v_at[i]))
-    put(work.A, i, join(scaled(-1.0, g), NO_VECTOR))
 
 
 @kernel
@@ -113,7 +107,7 @@ def accelerations(model, work, qdd):
     for i in range(1, model.n):
         a = six(work.a, model.parent[i])
         for c in range(model.v_at[i], model.v_end[i]):
-            if model.drive[c] < 0:
+            if not is_driven(model, c):
                 a = plus_scaled(a, qdd[c], six(work.B, c))
         put(work.a, i, a)
         if model.code[i] == MODAL and model.modal[i] < 0:
@@ -126,7 +120,7 @@ def point_acceleration(model, work, i, qdd):
     a, B = six(work.a, i), work.B
     for c in range(model.modes[i]):
         k, l = model.blade_at[i] + c, model.mode_v[i] + c
-        if model.drive[l] < 0:
+        if not is_driven(model, l):
             a = plus_scaled(a, qdd[l], minus(six(B, k), six(B, l)))
     put(work.a, i, a)
 

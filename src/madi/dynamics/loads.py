@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from madi.dynamics.modal import add_momentum
 from madi.dynamics.points import to_ground
-from madi.joints.dispatch import parent_point
+from madi.joints.columns import is_driven
+from madi.joints.kind import FORWARD
+from madi.joints.place import parent_point
 from madi.kernel import inline, kernel
 from madi.spatial.inertia import momentum_of
 from madi.spatial.vector import NO_MOTION, first, minus, plus, plus_scaled, put_at, scaled, six, three, to_point
@@ -26,7 +28,7 @@ def reaction(model, work, i, qdd):
     """R_i by P1 eq. 30; composites and accelerations are in work."""
     R = minus(momentum_of(work.K, i, six(work.a, i)), six(work.W, i))
     for c in range(model.v_end[i], model.v_end[model.last[i]]):
-        if model.drive[c] < 0:
+        if not is_driven(model, c):
             R = plus_scaled(R, qdd[c], six(work.U, c))
     return R
 
@@ -47,7 +49,7 @@ def reaction_newton_euler(model, work, i):
 def at_joint(model, work, i, R, out, at):
     """Force and moment on the joint's DRAWN child, at the joint, ground axes (P1 eq. 31), from R = (f, n) at the origin."""
     x = three(work.r, i)
-    if model.reverse[i] != 0:  # the drawn child is the tree's parent
+    if model.reverse[i] != FORWARD:  # the drawn child is the tree's parent
         R, x = scaled(-1.0, R), parent_point(model, work, i)
     put_at(out, at, to_ground(work, model.frame[i], first(R)))
     put_at(out, at + 3, to_ground(work, model.frame[i], to_point(R, x)))

@@ -18,6 +18,7 @@ docs/references.md: [P1], [Walker, Orin 1982], [Featherstone 2008].
 from __future__ import annotations
 
 from madi.dynamics.modal import generalised_force, mass_entry
+from madi.joints.columns import is_free
 from madi.kernel import COLUMNS, TERMS, call_seldom, inline, kernel
 from madi.spatial.inertia import body_inertia, momentum_of
 from madi.spatial.vector import dot, force_cross, minus, plus, put, six
@@ -115,7 +116,7 @@ def equations(model, work):
     M, P, nv = work.M, work.P, model.nv
     composites(model, work)
     for c in range(nv):
-        if model.drive[c] == -1:
+        if is_free(model, c):
             P[c] = generalised_force(model, work, c) + work.tau[c]
             j = c
             if model.nh == 0:
@@ -134,7 +135,7 @@ def solve(model, M, P, x):
     lam = model.free_parent
     nv = model.nv
     for k in range(nv - 1, -1, -1):
-        if model.drive[k] != -1:
+        if not is_free(model, k):
             continue
         x[k] = P[k]
         inverse = 1.0 / M[k * nv + k]
@@ -149,13 +150,13 @@ def solve(model, M, P, x):
             M[k * nv + i] = a
             i = lam[i]
     for k in range(nv - 1, -1, -1):
-        if model.drive[k] == -1:
+        if is_free(model, k):
             i = lam[k]
             while i >= 0:
                 x[i] = x[i] - M[k * nv + i] * x[k]
                 i = lam[i]
     for k in range(nv):
-        if model.drive[k] == -1:
+        if is_free(model, k):
             x[k] = x[k] * M[k * nv + k]
             i = lam[k]
             while i >= 0:

@@ -20,7 +20,10 @@ from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.modal import generalised_force
 from madi.dynamics.points import point, point_velocity, to_ground
-from madi.joints.dispatch import direction, exponential
+from madi.joints.chart import exponential
+from madi.joints.columns import LOCKED, is_free
+from madi.joints.kind import FORWARD
+from madi.joints.place import direction
 from madi.kernel import inline, kernel, view1
 from madi.loops import kkt, null_space, projection
 from madi.signals.tape import apply_forces, drive_signals
@@ -52,7 +55,7 @@ def take_motion(model, work, t, q, v):
     for c in range(model.nv):
         work.v[c] = v[c]
         work.acceleration[c] = 0.0
-        if model.drive[c] == -2:
+        if model.drive[c] == LOCKED:
             work.v[c] = 0.0
     drive_signals(model, work, t, q, v)
     for c in range(model.nv):
@@ -170,7 +173,7 @@ def meet_drives(model, work, t, q, v, x, out):
     if drive_impulse(model, work, v) > 0.0:
         recursive.solve(model, work.M, work.P, work.acceleration)
         for c in range(model.nv):
-            v[c] = v[c] + work.acceleration[c] if model.drive[c] == -1 else work.v[c]
+            v[c] = v[c] + work.acceleration[c] if is_free(model, c) else work.v[c]
     forward_recursive(model, work, t, q, v, x, out)
 
 
@@ -229,7 +232,7 @@ def residual(model, work, t, q, v, x, out):
     exponential(model, q, x, work.moved)
     take_motion(model, work, t, work.moved, v)
     for c in range(nv):
-        if model.drive[c] == -1:
+        if is_free(model, c):
             work.acceleration[c] = x[nv + c]
         work.P[c] = 0.0
     positions(model, work, work.q)
@@ -242,7 +245,7 @@ def residual(model, work, t, q, v, x, out):
         apply_multipliers(model, work)
     inverse(model, work, out)
     for c in range(nv):
-        if model.drive[c] != -1:
+        if not is_free(model, c):
             out[c] = x[nv + c] - work.acceleration[c]
     for r in range(nr):
         out[nv + r] = work.phi[r] if model.row_place[r] >= 0 else x[2 * nv + r]
@@ -280,7 +283,7 @@ def observe(model, work, t, q, v, x, out):
     k = nq + 2 * nv
     for c in range(nv):
         out[nq + c] = work.v[c]
-        if model.drive[c] == -1:
+        if is_free(model, c):
             work.acceleration[c] = x[c]
         out[nq + nv + c] = work.acceleration[c]
     accelerations(model, work, work.acceleration)
@@ -341,7 +344,7 @@ def loads_at(model, work, t, q, v, qdd):
     """All that P1's steps 1-6 leave behind: composites, and accelerations for the given qdd."""
     take_motion(model, work, t, q, v)
     for c in range(model.nv):
-        if model.drive[c] == -1:
+        if is_free(model, c):
             work.acceleration[c] = qdd[c]
         work.P[c] = 0.0
     positions(model, work, work.q)
@@ -380,7 +383,7 @@ def coupler_load(model, work, r, out, start):
     """What coupler r does to the drawn child of its first joint, ground axes: a couple -lam about its axis, or a force -lam
     along its slide."""
     i = model.column_body[model.row_a[r]]
-    lam = -work.lam[r] if model.reverse[i] == 0 else work.lam[r]
+    lam = -work.lam[r] if model.reverse[i] == FORWARD else work.lam[r]
     R = scaled(lam, direction(model, work, i, model.row_a[r]))
     put_at(out, start, to_ground(work, model.frame[i], first(R)))
     put_at(out, start + 3, to_ground(work, model.frame[i], second(R)))

@@ -16,7 +16,7 @@ import numpy as np
 from madi.export.translate import Text, Translator
 from madi.integrate.newton import assemble, factorise, make_plan, solve
 from madi.integrate.structural import factored_blocks, part_of_step, solution
-from madi.joints.dispatch import chart_point, chart_rate, exponential, retract
+from madi.joints.chart import chart_point, chart_rate, exponential, retract
 from madi.kernel.fields import Function
 from madi.symbolic.codegen import HEAD, OUTSIDE, c_piece
 from madi.symbolic.jacobian import block_expressions, slopes

@@ -15,7 +15,7 @@ from madi.integrate.memory import DONE
 from madi.integrate.method import Method
 from madi.integrate.runge_kutta import CLASSICAL, ClassicalMemory
 from madi.integrate.step import arrive, start_step
-from madi.joints.dispatch import chart_point, chart_rate
+from madi.joints.chart import chart_point, chart_rate
 from madi.kernel import kernel, view1
 from madi.kernel.fields import Reals, reals
 

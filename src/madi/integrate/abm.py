@@ -36,7 +36,8 @@ from madi.integrate.method import Adaptive
 from madi.integrate.outputs import AT_END, cubic_outputs, end_outputs, write
 from madi.integrate.runge_kutta import CLASSICAL, with_stages
 from madi.integrate.step import accelerations_of_stage, arrive, arrived, come_to
-from madi.joints.dispatch import coordinate_rate, normalise, quaternion_at
+from madi.joints.chart import coordinate_rate, normalise
+from madi.joints.ladder import quaternion_at
 from madi.kernel import kernel, view1
 from madi.kernel.fields import Reals, integer, over, real, reals
 

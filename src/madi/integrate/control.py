@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from madi.integrate.memory import NOT_FINITE, PAUSED
 from madi.integrate.step import derivative
-from madi.joints.dispatch import quaternion_at
+from madi.joints.ladder import quaternion_at
 from madi.kernel import kernel, present
 from madi.loops.memory import REMEMBERED
 

@@ -15,7 +15,7 @@ from madi.integrate.memory import DONE, AdaptiveMemory, Loop
 from madi.integrate.outputs import wanted, write_stage
 from madi.integrate.runge_kutta import stages_of, with_stages
 from madi.integrate.step import arrive
-from madi.joints.dispatch import chart_rate
+from madi.joints.chart import chart_rate
 from madi.kernel import kernel, view1
 
 SAFETY = 0.9

@@ -22,7 +22,7 @@ from madi.integrate.march import fixed_steps
 from madi.integrate.memory import DONE, Memory
 from madi.integrate.method import Method
 from madi.integrate.step import accelerations, come_to
-from madi.joints.dispatch import exponential
+from madi.joints.chart import exponential
 from madi.kernel import kernel, present
 from madi.kernel.fields import Reals, reals
 

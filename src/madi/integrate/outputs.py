@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from madi.joints.dispatch import chart_point, chart_rate, retract
+from madi.joints.chart import chart_point, chart_rate, retract
 from madi.kernel import kernel, view1
 
 AT_END = 1e-9  # of a step: an output that near to its end is the end

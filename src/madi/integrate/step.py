@@ -6,7 +6,7 @@ what an integrator carries for them is not used.
 
 from __future__ import annotations
 
-from madi.joints.dispatch import chart_point, chart_rate, retract
+from madi.joints.chart import chart_point, chart_rate, retract
 from madi.kernel import call, kernel, present, view1
 
 BEYOND = 1e30  # m, m/s, m/s2, rad ...: no state gets there

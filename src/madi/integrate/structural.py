@@ -38,7 +38,7 @@ from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE
 from madi.integrate.method import Method, within
 from madi.integrate.newton import ImplicitMemory, assemble, blocks_at, factorise, right_side, rows_side, solve
 from madi.integrate.step import all_finite
-from madi.joints.dispatch import exponential
+from madi.joints.chart import exponential
 from madi.kernel import call, kernel, present, view1
 from madi.kernel.fields import Reals, function, integer, real, reals
 

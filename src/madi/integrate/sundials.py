@@ -23,7 +23,8 @@ from madi.integrate.memory import DONE, NOT_FINITE, Loop
 from madi.integrate.memory import STEP_TOO_SMALL as GAVE_UP
 from madi.integrate.method import Adaptive
 from madi.integrate.newton import ImplicitMemory
-from madi.joints.dispatch import chart_rate, quaternion_at, retract
+from madi.joints.chart import chart_rate, retract
+from madi.joints.ladder import quaternion_at
 from madi.loops.methods import two_rates
 
 TURN = 1.5  # rad in one chart

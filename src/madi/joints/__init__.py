@@ -1,4 +1,4 @@
-"""The joints. A new one is a file beside these, a line in `MODULES` and its lines in `dispatch.py`."""
+"""The joints. A new one is a file beside these and its place in `MODULES`; `ladder.py` is built from that."""
 
 from madi.joints import cylindrical, fixed, free, modal, planar, prismatic, revolute, screw, spherical, universal
 from madi.joints.kind import JointKind

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# model.reverse: the tree walks a joint as it is drawn; against that; or against it, seen to by turning its z axis around
+FORWARD, AGAINST, AGAINST_BY_AXIS = range(3)
+
 
 @dataclass(frozen=True)
 class JointKind:
     """Name, integer code, weight in the graph (P0), and the names and units of its coordinates and velocities.
 
     `axes`: how many directions its drawing takes: none (its frame is the child's), one (its z) or two (its z, then its x).
+    `one_axis`: it turns about its z axis and slides along it, as one coordinate tells (kernel `motion`); `turns`: not only
+    slides. All others have the kernels `pose` and, as far as they have columns, `subspace` and `bias`.
     `quaternion` is where in the joint's coordinates a unit quaternion starts, or None. Where there is none, speeds are
     the rates of the coordinates.
     `cut`: the constraint rows (constraints/) that take the joint's place where it closes a loop, and `measured`
@@ -19,6 +24,7 @@ class JointKind:
     unit quaternion, speeds about the child's axes).
     `absolute`: its rows in absolute coordinates (cartesian/): "x", the origins of its two frames agree along global x; "xz",
     x of the parent's frame is normal to z of the child's; "xd", it is normal to the line between the origins; "screw".
+    `carrier`: its code where the child carries the reference frame.
     """
 
     name: str
@@ -34,6 +40,14 @@ class JointKind:
     measured: tuple[str, ...] = ()
     parts: str = ""
     absolute: str = ""
+    one_axis: bool = False
+    turns: bool = True
+    carrier: int | None = None
+
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """All that model.code may say of this joint."""
+        return (self.code,) if self.carrier is None else (self.code, self.carrier)
 
     @property
     def nq(self) -> int:

@@ -64,7 +64,7 @@ def half_way(model, i, c, q, k, u):
 
 
 @kernel
-def pose(model, i, q, k, R, p):
+def point_pose(model, i, q, k, R, p):
     """The point's axes and its displacement, in the body's axes."""
     u = NO_VECTOR
     for c in range(model.modes[i]):
@@ -101,7 +101,7 @@ def turning(model, i, c, q, k):
 
 
 @kernel
-def bias(model, i, q, k, v, l, out):
+def point_bias(model, i, q, k, v, l, out):
     """S° v = (u' + u x e + p x e', e'), with u = sum u_c xi_c', e = sum e_c xi_c', u' = sum X xi' xi', e' from J'."""
     n, numbers = model.modes[i], model.mode_at[i] + 6 * model.modes[i]
     p, u, e = NO_VECTOR, NO_VECTOR, NO_VECTOR

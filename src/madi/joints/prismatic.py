@@ -14,6 +14,8 @@ KIND = JointKind(
     measured=("tz",),
     parts="z",
     absolute="xd yd xz yz yx",
+    one_axis=True,
+    turns=False,
 )
 
 

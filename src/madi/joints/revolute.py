@@ -14,6 +14,7 @@ KIND = JointKind(
     measured=("angle",),
     parts="turn",
     absolute="x y z xz yz",
+    one_axis=True,
 )
 
 

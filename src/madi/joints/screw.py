@@ -14,6 +14,7 @@ KIND = JointKind(
     measured=("angle",),
     parts="turn",
     absolute="xd yd xz yz screw",
+    one_axis=True,
 )
 
 

@@ -17,7 +17,7 @@ from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.kinematics import positions, velocities
 from madi.dynamics.modal import generalised_force
 from madi.dynamics.recursive import composite_inertias, composites
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
 from madi.kernel import kernel
 from madi.loops.dense import NAN
 from madi.loops.kkt import NEAR, coefficients

@@ -16,7 +16,7 @@ from madi.forces import KINDS as FORCES
 from madi.forces.characteristic import BETWEEN
 from madi.forces.road import Road
 from madi.joints import KINDS
-from madi.joints.dispatch import drawn_subspace
+from madi.joints.ladder import drawn_subspace
 from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.model.flexible import conditions, defects, flexible_names, known_points, mixed_up
 from madi.spatial.rotation import as_rotation, frame_with_z

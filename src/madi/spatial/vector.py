@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from madi.kernel import inline
 
+X_AXIS, Y_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 NO_VECTOR = (0.0, 0.0, 0.0)
 NO_MOTION = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 

@@ -15,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from madi.errors import InputError
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
 from madi.symbolic.ssa import instructions
 from madi.symbolic.trace import adjusted, count_operations, expressions
 from madi.topology.settle import column_amounts

@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from madi.engines.entries import ENTRIES
-from madi.joints.dispatch import quaternion_at
+from madi.joints.ladder import quaternion_at
 from madi.signals.outside import Recorder
 from madi.spatial.rotation import quaternion_product
 from madi.symbolic.ssa import ARITHMETIC, Instruction, instructions

@@ -17,6 +17,7 @@ from madi.errors import Finding, InputError, ModelError, RunError, TraceError, w
 from madi.flexible.nodes import Nodes
 from madi.forces.line import line
 from madi.joints import KINDS
+from madi.joints.columns import FREE_COLUMN, LOCKED
 from madi.model.check import check
 from madi.model.elements import body_name
 from madi.system.observation import Observation, Reaction, SystemJacobian
@@ -98,7 +99,7 @@ class System:
         if not np.any(drive >= 0):
             return self
         other = copy.copy(self)
-        other.layout = other.drawn = repack(self.layout, {}, {"drive": np.where(drive >= 0, -2, drive)})
+        other.layout = other.drawn = repack(self.layout, {}, {"drive": np.where(drive >= 0, LOCKED, drive)})
         other._engines, other._traces = {}, {}
         for name in ("start", "residual_blocks", "_whole_blocks"):
             other.__dict__.pop(name, None)
@@ -132,7 +133,7 @@ class System:
             turns = np.array([unit.startswith("rad") for unit in self.frozen.speed_units], dtype=bool)
             whole = work.K[model.column_body]  # what rounding may leave of a zero: by the subtree's inertia about the origin
             noise = 1e-15 * np.where(turns, whole[:, 4] + whole[:, 7] + whole[:, 9], 0.0)
-            nothing = (model.drive == -1) & ((held <= noise) | (left <= 1e-13 * held))
+            nothing = (model.drive == FREE_COLUMN) & ((held <= noise) | (left <= 1e-13 * held))
         without = [name for name, empty in zip(self.speeds, nothing, strict=True) if empty]
         if without:
             raise ModelError(

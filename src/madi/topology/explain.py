@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from madi.joints import KINDS
+from madi.joints.columns import FREE_COLUMN
 from madi.model.elements import body_name
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def explain(system: System) -> str:
         count = sum(row.element == name for row in system.frozen.rows)
         lines.append(f"constraint: {name!r}, {count} row(s)")
     if system.frozen.rows:
-        free, rows = int((system.layout.arrays.drive == -1).sum()) - len(system.states), system.n_constraints
+        free, rows = int((system.layout.arrays.drive == FREE_COLUMN).sum()) - len(system.states), system.n_constraints
         lines.append(f"Grübler: {free} - {rows} = {free - rows} degree(s) of freedom; s.mobility() gives the true number")
     return "\n".join(lines)
 
@@ -65,7 +66,7 @@ def _prescribed(system: System) -> dict[str, str]:
     model = system.layout.arrays
     notes: dict[str, str] = {}
     for c, name in enumerate(system.speeds):
-        if model.drive[c] != -1:
+        if model.drive[c] != FREE_COLUMN:
             notes[name.split(".")[0]] = "driven" if model.drive[c] >= 0 else "locked"
     return notes
 

@@ -19,7 +19,9 @@ from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
 from madi.forces.stop import QUICK
 from madi.joints import KINDS
-from madi.joints.dispatch import BASE, SCREW
+from madi.joints.columns import FREE_COLUMN, LOCKED
+from madi.joints.free import BASE
+from madi.joints.kind import AGAINST, AGAINST_BY_AXIS, FORWARD
 from madi.kernel import SELDOM_COUNT
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, Force, Joint, body_name, joint_name
@@ -91,7 +93,7 @@ def joint_frame(joint: Joint, child: Body, reverse: bool) -> Frame:
     axes = [np.asarray(axis, dtype=float) for axis in joint.axes]
     x = axes[1] if kind.axes == 2 else joint.x_axis
     R = frame_with_z(axes[0], x)
-    if reverse and kind.code <= SCREW:
+    if reverse and kind.one_axis:
         R = R @ FLIP + 0.0
     return Frame(R, at)
 
@@ -131,7 +133,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         frames.append(here)
         base = edge.body in riding
         ints["parent"][i], ints["code"][i] = parent, BASE if base else kind.code
-        ints["reverse"][i] = 0 if not edge.reverse else 1 if kind.code > SCREW else 2
+        ints["reverse"][i] = FORWARD if not edge.reverse else AGAINST_BY_AXIS if kind.one_axis else AGAINST
         if parent == 0:
             ints["carries"][i] = int(not base and group[edge.body] not in frame_of)
             ints["frame"][i] = frame_of.setdefault(group[edge.body], len(frame_of) + 1)
@@ -185,7 +187,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     of_drives = len(signals.ops)
     scheme = pattern({**ints, **columns, **rows}, np.ones(len(loops.rows), dtype=bool))
     start_q = np.array(q0, dtype=float)
-    start_v = np.where(columns["drive"] == -2, 0.0, np.array(v0, dtype=float))  # what is locked does not move
+    start_v = np.where(columns["drive"] == LOCKED, 0.0, np.array(v0, dtype=float))  # what is locked does not move
     forces, parameters = _forces(model, number, frames, reals, (coordinates, speeds), signals, start_q, start_v)
     sizes = {
         "n": n, "nq": len(coordinates), "nv": len(speeds), "nf": len(frame_of) + 1, "ne": len(model.forces),
@@ -300,13 +302,13 @@ def _columns(
         if drive.function is None:
             joints = speeds[: ints["v_at"][0]]
             locked = [c for c, name in enumerate(joints) if name.split(".")[0] == drive.coordinate]
-            columns["drive"][locked] = -2
+            columns["drive"][locked] = LOCKED
         elif drive.coordinate in speeds:
             where = f"drive of {drive.coordinate!r}"
             columns["drive"][speeds.index(drive.coordinate)] = add_drive(signals, where, drive.function)
     for c in range(nv):
         before = columns["column_parent"][c]
-        while before >= 0 and columns["drive"][before] != -1:
+        while before >= 0 and columns["drive"][before] != FREE_COLUMN:
             before = columns["column_parent"][before]
         columns["free_parent"][c] = before
     return columns

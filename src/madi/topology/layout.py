@@ -41,8 +41,8 @@ HEADER = {
 # What kernels call `model`: (name, size, inner shape). Read, never written.
 INTS: list[tuple[Any, ...]] = [
     ("parent", "n"),
-    ("code", "n"),  # joint type (joints/dispatch.py)
-    ("reverse", "n"),  # 1: the tree walks the joint against its drawn direction; 2: so too, seen to by its z axis
+    ("code", "n"),  # joint type (joints/ladder.py)
+    ("reverse", "n"),  # whether the tree walks the joint against its drawn direction (joints/kind.py)
     ("q_at", "n"),  # first coordinate
     ("v_at", "n"),  # first column; of the ground: the first-order states, columns behind all others
     ("v_end", "n"),  # one past the last column
@@ -72,7 +72,7 @@ INTS: list[tuple[Any, ...]] = [
     ("column_body", "nv"),
     ("column_parent", "nv"),  # previous column on the path to the base, -1 at its end
     ("free_parent", "nv"),  # the same, driven columns left out
-    ("drive", "nv"),  # >= 0: prescribed by that signal (position, rate, acceleration); -1 free; -2 locked
+    ("drive", "nv"),  # the signal that prescribes it (position, rate, acceleration), or joints/columns.py
     ("column_q", "nv"),  # its coordinate, -1 where a rotation has none of its own
     ("force_kind", "ne"),
     ("force_a", "ne"),  # body or column

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.joints.columns import FREE_COLUMN
+
 if TYPE_CHECKING:
     from madi.model.elements import Body, Joint
 
@@ -91,7 +93,7 @@ class Modal:
             tip[i] = before
         free = parent.copy()
         for x in range(len(free)):
-            while free[x] >= 0 and columns["drive"][column[free[x]]] != -1:
+            while free[x] >= 0 and columns["drive"][column[free[x]]] != FREE_COLUMN:
                 free[x] = parent[free[x]]
         self.blades = len(column)
         blades = {"blade_column": np.array(column, dtype=np.int64), "blade_body": np.array(body, dtype=np.int64),

@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from madi.joints.columns import FREE_COLUMN
+
 
 def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
     """All index arrays of the loop equations, and their sizes. `active`: rows that do not vanish identically."""
     free_blade, column_of, drive = fields["free_blade"], fields["blade_column"], fields["drive"]
-    free = [c for c in range(len(drive)) if drive[c] == -1] if len(active) else []
+    free = [c for c in range(len(drive)) if drive[c] == FREE_COLUMN] if len(active) else []
     entries = [_row_entries(r, fields) for r in range(len(active))]
     # the graph, by unknowns: free columns from the leaves to the root, then the active rows
     place = {c: k for k, c in enumerate(reversed(free))}
@@ -97,7 +99,7 @@ def _row_entries(r: int, fields: dict[str, Any]) -> list[tuple[int, int, int, in
     """(free column, sign, blade, other blade) of row r, in the order of the columns."""
     k, drive = fields["row_pair"][r], fields["drive"]
     if k < 0:
-        return sorted({(int(c), 1, int(c), -1) for c in (fields["row_a"][r], fields["row_b"][r]) if drive[c] == -1})
+        return sorted({(int(c), 1, int(c), -1) for c in (fields["row_a"][r], fields["row_b"][r]) if drive[c] == FREE_COLUMN})
     paths = []
     for i in (int(fields["pair_a"][k]), int(fields["pair_b"][k])):
         path = {}
@@ -109,7 +111,7 @@ def _row_entries(r: int, fields: dict[str, Any]) -> list[tuple[int, int, int, in
     found = []
     for c in paths[0].keys() | paths[1].keys():
         a, b = paths[0].get(c, -1), paths[1].get(c, -1)
-        if drive[c] == -1 and a != b:  # moving both alike, it does nothing
+        if drive[c] == FREE_COLUMN and a != b:  # moving both alike, it does nothing
             found.append((c, 1, b, a) if b >= 0 else (c, -1, a, -1))
     return sorted(found)
 

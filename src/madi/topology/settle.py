@@ -13,7 +13,7 @@ import numpy as np
 from madi.constraints.dispatch import evaluate_rows, jacobian
 from madi.dynamics import recursive
 from madi.dynamics.kinematics import positions
-from madi.joints.dispatch import retract
+from madi.joints.chart import retract
 from madi.loops.kkt import EPSILON
 from madi.topology.closures import Row
 from madi.topology.layout import Layout, repack

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import AssemblyError, InputError, a_number
+from madi.joints.columns import FREE_COLUMN
 from madi.kernel import sin
 from madi.vehicle.manoeuvres import _release
 from madi.vehicle.parts import SIDES, Axle
@@ -375,7 +376,7 @@ class Bench:
         speeds = np.zeros(system.nv)
         for side in SIDES:
             speeds[system.v_slice(f"{side}_pad")] = sign[side]
-        free = np.asarray(system.layout.arrays.drive) == -1
+        free = np.asarray(system.layout.arrays.drive) == FREE_COLUMN
         speeds[free] = np.linalg.lstsq(J[:, free], -J[:, ~free] @ speeds[~free], rcond=1e-10)[0]
         return speeds
 
