@@ -74,7 +74,8 @@ __version__ = "0.1.0"
 _LAZY = {
     name: module
     for module, names in {
-        "madi.model.model": "Model", "madi.forces.road": "Road flat", "madi.forces.tir": "Tir read_tir", "madi.system": "System",
+        "madi.model.model": "Model", "madi.forces.road": "Road flat", "madi.forces.tir": "Tir read_tir",
+        "madi.system": "System",
         "madi.run.simulate": "simulate assemble export_c", "madi.run.checkpoint": "Checkpoint", "madi.run.pace": "realtime",
         "madi.run.batch": "simulate_many", "madi.results.run": "Run load_run", "madi.analysis.compare": "compare",
         "madi.schema.read": "load", "madi.imports.urdf": "load_urdf", "madi.imports.mjcf": "load_mjcf",

@@ -20,6 +20,7 @@ from madi.constraints import BY_CODE
 from madi.constraints.dispatch import pair_frames
 from madi.errors import AssemblyError, InputError
 from madi.joints.chart import chart_point, retract
+from madi.joints.columns import FREE_COLUMN
 from madi.topology.settle import column_amounts
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def assemble(
     named_v = _pinned(system, v0 if isinstance(v0, dict) else (), "v0")
     goal = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
     speed = system._vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0").copy()
-    driven = model.drive != -1
+    driven = model.drive != FREE_COLUMN
     seen = system.observe(goal, speed, t, engine="plain")  # drives put in
     goal, speed = seen.q[0].copy(), seen.v[0].copy()
     if not frozen.rows:

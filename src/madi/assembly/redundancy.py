@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import InputError
+from madi.joints.columns import FREE_COLUMN
 
 if TYPE_CHECKING:
     from madi.system import System
@@ -67,7 +68,7 @@ def mobility(system: System, jacobian: np.ndarray) -> Mobility:
     from scipy.linalg import qr
 
     rows, columns = scales(system)
-    free = system.layout.arrays.drive == -1
+    free = system.layout.arrays.drive == FREE_COLUMN
     free[len(free) - len(system.states) :] = False  # first-order states are no degrees of freedom
     J = (rows[:, None] * jacobian * columns)[:, free]
     if not J.size:
@@ -88,7 +89,7 @@ def dependent_drives(system: System, jacobian: np.ndarray) -> list[str]:
     rows, columns = scales(system)
     drive = system.layout.arrays.drive
     J = rows[:, None] * jacobian * columns
-    taken = np.flatnonzero(drive != -1)
+    taken = np.flatnonzero(drive != FREE_COLUMN)
     if not J.size:
         return []
     measured = np.array([bool(row.driven) for row in system.frozen.rows])
@@ -100,7 +101,7 @@ def dependent_drives(system: System, jacobian: np.ndarray) -> list[str]:
         s = np.linalg.svd(part, compute_uv=False)
         return int(np.sum(s > TOLERANCE * max(s[0], 1e-12)))
 
-    free = list(np.flatnonzero(drive == -1))
+    free = list(np.flatnonzero(drive == FREE_COLUMN))
     # drives of cut joints are rows: each must add to the rank of the others
     base = rank(free)
     loose = rank(free, ~measured)

@@ -186,8 +186,8 @@ class JitEngine:
         self._own: Any = threading.local()  # each thread has its own scratch: the calls release Python's lock
 
     def for_run(self, dense: bool = False, options: Any = None) -> JitEngine:
-        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space methods;
-        `options`: of closing the loops."""
+        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space
+        methods; `options`: of closing the loops."""
         other = copy.copy(self)
         other._own, other._dense, other._options = SimpleNamespace(), dense, options  # a run is one thread's at a time
         return other

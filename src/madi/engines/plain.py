@@ -42,8 +42,8 @@ class PlainEngine:
         self.work = layout.scratch(dense, options=options)
 
     def for_run(self, dense: bool = False, options: Any = None) -> PlainEngine:
-        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space methods;
-        `options`: of closing the loops."""
+        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space
+        methods; `options`: of closing the loops."""
         return PlainEngine(self.layout, self.values, dense, options)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:

@@ -1,7 +1,8 @@
 """A model and its integrator as self-contained C99: no allocation, nothing but libm; for targets and other programs.
 
-Three files: `NAME.h` says what every number is, `NAME.c` is the step, translated from the method's own kernels (stepper.py), `main.c` repeats a run and prints
-it. Parameters named on export stay adjustable: they are an argument of the step.
+Three files: `NAME.h` says what every number is, `NAME.c` is the step, translated from the method's own kernels
+(stepper.py), `main.c` repeats a run and prints it. Parameters named on export stay adjustable: they are an argument of the
+step.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton import make_plan
 from madi.integrate.step import arrived, take
+from madi.joints.columns import FREE_COLUMN
 from madi.kernel import kernel
 from madi.symbolic.codegen import c_piece, literal
 from madi.symbolic.sym import column_of, symbols
@@ -258,7 +260,7 @@ def _pieces(system: System, method: Method, memory: Any, wanted: Parameters | No
     stepper.translator.translate(whole_step(loop), "advance")
     poses = c_piece(_poses(system, traced, wanted), "poses")
     driven = ""
-    if np.any(system.layout.arrays.drive != -1):
+    if np.any(system.layout.arrays.drive != FREE_COLUMN):
         at = {name: place(memory, name) for name in ("q", "v", "a")}
         driven = c_piece(_drive(system, traced), "drive") + DRIVEN.format(nq=system.nq, nv=system.nv, **at)
     return "\n".join([stepper.source(), poses, driven])
@@ -278,7 +280,7 @@ def _drive(system: System, traced: Traced) -> ca.Function:
     (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
     work = layout.scratch(dtype=object)
     take_motion(traced.model, work, ts[0], qs, vs)
-    free = layout.arrays.drive == -1
+    free = layout.arrays.drive == FREE_COLUMN
     out = [*work.q, *work.v, *np.where(free, xs, work.acceleration)]
     return traced.function("drive", [t, q, v, x], column_of(out))
 
@@ -328,7 +330,7 @@ def _texts(system: System, method: Method, memory: Any, pieces: str, wanted: Par
     name = identifier(system.name)
     guard, nr = name.upper(), system.n_constraints
     names = wanted.names if wanted else []
-    count, driven = len(names), bool(np.any(system.layout.arrays.drive != -1))
+    count, driven = len(names), bool(np.any(system.layout.arrays.drive != FREE_COLUMN))
     values = [literal(v) for v in wanted.values] if wanted else ["0.0"]
     more = ""
     if nr:

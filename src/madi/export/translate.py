@@ -212,7 +212,8 @@ class Body:
 
     def loop(self, s: ast.For, depth: int) -> list[str]:
         """for ... in range(...)."""
-        assert isinstance(s.iter, ast.Call) and isinstance(s.target, ast.Name)
+        assert isinstance(s.iter, ast.Call)
+        assert isinstance(s.target, ast.Name)
         bounds = [self.text(self.expression(a)) for a in s.iter.args]
         first, last = (Text("0", INT), bounds[0]) if len(bounds) == 1 else bounds[:2]
         step = bounds[2].code if len(bounds) == 3 else "1"

@@ -57,8 +57,8 @@ def fixed_steps(
 ) -> Loop:  # fmt: skip
     """The loop of a method with steps of a fixed length.
 
-    `step(m, t, h)`: (q1, v1, a1) from (q, v, a), the loops closed; returns DONE or a failure. `begin(m)`: once, at the start.
-    `outputs(m, t, h)`: those within the step. `remember(m)`: what is kept of the step before it is taken.
+    `step(m, t, h)`: (q1, v1, a1) from (q, v, a), the loops closed; returns DONE or a failure. `begin(m)`: once, at the
+    start. `outputs(m, t, h)`: those within the step. `remember(m)`: what is kept of the step before it is taken.
     """
 
     def loop(m):  # type: ignore[no-untyped-def]

@@ -108,15 +108,15 @@ def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
         if p >= 0:
             F[p] = -model.row_value[r, REGULARISATION]
     at = 0
-    for part in range(PARTS):
+    for block in range(PARTS):
         c = 1.0
-        if part <= PART_Q:
-            c = c_a if part == PART_QDD else c_v if part == PART_QD else c_q
-        elif part == PART_RATE:
+        if block <= PART_Q:
+            c = c_a if block == PART_QDD else c_v if block == PART_QD else c_q
+        elif block == PART_RATE:
             if rates == 0:
                 continue
             c = c_q / c_v
-        for _ in range(plan.entries[part]):
+        for _ in range(plan.entries[block]):
             p = plan.place[at]
             if p >= 0:
                 F[p] = F[p] + c * values[at]
@@ -188,9 +188,9 @@ def assemble_complex(model, plan, values, re, im, F):
     for k in range(m):
         imaginary[k] = 0.0
     at = 0
-    for part in range(PART_LAM):
-        c = im if part == PART_QDD else -im / square if part == PART_Q else 0.0
-        for _ in range(plan.entries[part]):
+    for block in range(PART_LAM):
+        c = im if block == PART_QDD else -im / square if block == PART_Q else 0.0
+        for _ in range(plan.entries[block]):
             p = plan.place[at]
             if p >= 0:
                 imaginary[p] = imaginary[p] + c * values[at]

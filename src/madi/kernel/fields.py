@@ -191,8 +191,8 @@ class Fields:
 
     @property
     def table(self) -> np.ndarray:
-        """Of every field its value (a size), the address of its number or numbers, or that of its part's table. Valid as long
-        as the instance lives: the instance keeps it."""
+        """Of every field its value (a size), the address of its number or numbers, or that of its part's table. Valid as
+        long as the instance lives: the instance keeps it."""
         if "own_table" not in self.__dict__:
             self.own_table = np.array([self._entry(name, field) for name, field in self.fields.items()], dtype=np.int64)
         return self.own_table
@@ -213,8 +213,8 @@ SEEN: dict[Any, Any] = {}  # functions of `seen`, and the classes they are for
 
 @cache
 def seen(cls: Any) -> Callable[[Any], Any]:
-    """The function by which kernels see what they were handed as an instance of `cls`: plain and traced, the instance itself;
-    in machine code, its table."""
+    """The function by which kernels see what they were handed as an instance of `cls`: plain and traced, the instance
+    itself; in machine code, its table."""
 
     def instance(handed: Any) -> Any:
         return handed

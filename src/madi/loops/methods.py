@@ -45,8 +45,8 @@ class LoopMethod:
 
 @dataclass(frozen=True)
 class Closing(LoopMethod):
-    """Base of those that close every step. `closing`: the largest residual of a constraint, m or rad (and per s), that a step
-    may leave; None: rounding."""
+    """Base of those that close every step. `closing`: the largest residual of a constraint, m or rad (and per s), that a
+    step may leave; None: rounding."""
 
     closing: float | None = None
 
@@ -70,8 +70,8 @@ class Projection(Closing):
 
 @dataclass(frozen=True)
 class NullSpace(Closing):
-    """Base of the methods by independent directions, drift-free too. `weighting`: "mass", or "none": columns and rows as they
-    are."""
+    """Base of the methods by independent directions, drift-free too. `weighting`: "mass", or "none": columns and rows as
+    they are."""
 
     weighting: str = "mass"
     by: ClassVar[int]

@@ -16,7 +16,8 @@ PAPERS: dict[str, tuple[str, list[str]]] = {
         "cut joints are "
         "rows Phi(q) = 0 (`constraints/`).",
         "At the end of a step positions, velocities and accelerations are projected onto the constraints with one matrix "
-        "(`loops=\"projection\"`, the default); the user's tolerance is `loops=madi.Projection(closing=...)`; Adams is `method=\"abm\"`.",
+        "(`loops=\"projection\"`, the default); the user's tolerance is `loops=madi.Projection(closing=...)`; "
+        "Adams is `method=\"abm\"`.",
         "Its spring-damper-actuator is `spring_damper` with `two_point_force` between the same points.",
         "Each experiment is run in joint coordinates and by the Cartesian solver inside madi (absolute coordinates, "
         "every joint "
@@ -36,7 +37,8 @@ PAPERS: dict[str, tuple[str, list[str]]] = {
         "Right inverse and projector of the constraint Jacobian, the previous directions projected at every instant "
         "(`loops=\"pseudo-inverse\"`, `loops/null_space.py`), beside svd, qr and partition. madi measures columns "
         "and rows by mass; "
-        "P2's own form is `madi.PseudoInverse(weighting=\"none\")`. The multipliers' sign in its eq. 4.11 is the opposite of its eq. 2.4.",
+        "P2's own form is `madi.PseudoInverse(weighting=\"none\")`. The multipliers' sign in its eq. 4.11 is the "
+        "opposite of its eq. 2.4.",
     ]),
     "P3": ("A symbolic flexible manipulator", [
         "Lagrange's equations from position vectors with mode functions (`madi.symbolic.lagrange`): M, K, G and the "

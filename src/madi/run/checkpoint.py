@@ -222,9 +222,10 @@ def engine_of(checkpoint: Checkpoint) -> str | None:
 def identity(run: Integration) -> dict[str, Any]:
     """What must be as before for a run to be the same run."""
     m = run.memory
+    options = np.array([m.rtol, m.atol, m.max_step, m.first_step, m.step], dtype=float)
     return {
         "format": FORMAT, "version of madi": source_hash(), "model": run.system.digest, "method": run.method.name,
-        "engine": run.engine_name, "options": _hash(np.array([*map(float, (m.rtol, m.atol, m.max_step, m.first_step, m.step))])),
+        "engine": run.engine_name, "options": _hash(options),
         "output times": _hash(run.times), "start": _hash(m.real_memory) + _hash(m.int_memory),
         "history": run.history is not None, "way": run.way,
     }  # fmt: skip

@@ -58,8 +58,8 @@ def _not_converged(run: Solver) -> str:
     told = "; ".join(f"t = {t:.6g}, step {h:.3g}: {int(k)} iterations, correction {c:.1e}" for t, h, k, c in m.history if k)
     return (
         f"Newton's iterations do not converge, the step halved {int(m.halvings)} times. Farthest from zero: "
-        f"{names[worst]} ({m.worst_residual:.3g} N, N m or m). Last steps: {told}. Use a smaller step, or look at what jumps "
-        "there: stops, contacts, friction."
+        f"{names[worst]} ({m.worst_residual:.3g} N, N m or m). Last steps: {told}. Use a smaller step, or look at what "
+        "jumps there: stops, contacts, friction."
     )
 
 

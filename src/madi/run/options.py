@@ -30,7 +30,8 @@ MOVED = {
     "closing": "loops=madi.Projection(closing=...)",
     "weighting": "loops=madi.PseudoInverse(weighting=...) (or SingularValues, QR, Partition)",
     "q0": "start=(q0, v0)", "v0": "start=(q0, v0)",
-    "checkpoint_every": "checkpoint=madi.Checkpoint(file, every=...)", "resume": "checkpoint=madi.Checkpoint(file, resume=True)",
+    "checkpoint_every": "checkpoint=madi.Checkpoint(file, every=...)",
+    "resume": "checkpoint=madi.Checkpoint(file, resume=True)",
 }  # fmt: skip
 
 

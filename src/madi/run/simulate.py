@@ -70,8 +70,9 @@ def simulate(
     "newmark-explicit-full"; implicit, for stiff models, "newmark" (madi.Newmark(gamma=0.5, beta=0.25, iterations=2)),
     "generalized-alpha" (madi.GeneralizedAlpha). Adaptive (rtol, atol, max_step): "dopri" (madi.DormandPrince), "abm"
     (madi.Adams), for stiff models "radau" (madi.Radau), "ida", "cvode" (SUNDIALS); "abm" and "radau" take a step too.
-    Default: "rk4" if a step is given, else "dopri". `rtol` None: 1e-6; `atol` None: a hundredth of rtol. `max_step` None: the
-    whole duration; with bumps on a road, what meets them at the speed of the start. What a method has no use for is refused.
+    Default: "rk4" if a step is given, else "dopri". `rtol` None: 1e-6; `atol` None: a hundredth of rtol. `max_step`
+    None: the whole duration; with bumps on a road, what meets them at the speed of the start. What a method has no use
+    for is refused.
     `loops`: how loops are kept closed (a model without loops runs as if it were not said), a word or an object: "projection"
     (madi.Projection, the default; sparse, drift-free); by independent directions, drift-free too, "pseudo-inverse", "svd",
     "qr", "partition" (`madi.compare` tells them apart); "augmented", "baumgarte" (madi.Baumgarte(10, 10)).
@@ -216,9 +217,9 @@ def export_c(
     """Write the model and its integrator as self-contained C99 into the folder `out`: NAME.h, NAME.c, and a main.c that
     repeats the run of `duration` seconds from `start`. No allocation, no library but libm.
 
-    `method`: "newmark", "generalized-alpha"; without loops also "rk4", "newmark-explicit"; a word or an object, `start` as in
-    `simulate`. `parameters`: what stays adjustable at run time, by name: "spring.stiffness", "chassis.mass", "pivot.at.x";
-    default what `model.adjustable(...)` marked. Returns the files.
+    `method`: "newmark", "generalized-alpha"; without loops also "rk4", "newmark-explicit"; a word or an object, `start`
+    as in `simulate`. `parameters`: what stays adjustable at run time, by name: "spring.stiffness", "chassis.mass",
+    "pivot.at.x"; default what `model.adjustable(...)` marked. Returns the files.
     """
     from madi.export.c import export_c as write
 

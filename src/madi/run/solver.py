@@ -14,6 +14,7 @@ from madi.integrate.memory import DONE, PAUSED, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton import make_plan
 from madi.integrate.record import RECORD, RECORD_LOADS, LoadRecording, Recording
+from madi.joints.columns import LOCKED
 from madi.kernel.fields import ABSENT
 from madi.loops.memory import LoopOptions, LoopTally, fresh_tally
 from madi.loops.methods import LoopMethod, Projection
@@ -227,7 +228,7 @@ class Solver(Integration):
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero; what is locked does not move."""
-        v = np.where(self.system.layout.arrays.drive == -2, 0.0, v)
+        v = np.where(self.system.layout.arrays.drive == LOCKED, 0.0, v)
         if self.jumps:  # a drive that moves from the start on does not jump there
             v[self.driven] = self.system.observe(q, v, engine="plain").v[0][self.driven]
         super().start(q, v)
