@@ -6,12 +6,20 @@ from madi.cartesian.equations import accelerations, factorise, masses
 from madi.cartesian.loads import apply
 from madi.cartesian.motion import angles, bodies, joint_state, normalise, spin_rate, take
 from madi.cartesian.rows import rows
+from madi.equations.row import Row
 from madi.kernel import kernel
 from madi.loops.kkt import EPSILON, remark, solve
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.spatial.vector import at, put_at, six, three
 
 NAN = float("nan")
+
+
+# of a body: axes, centre of mass, its velocity, angular velocity, acceleration, angular acceleration
+BODY = Row(R=("1", 3, 3), r=("1", 3), u=("1", 3), w=("1", 3), acceleration=("1", 3), spin=("1", 3))
+# of a state: joint coordinates, velocities, accelerations; bodies; value, potential, power, dissipated of every element;
+# generalised forces on joint coordinates; of each row (f, n) on body b of its link and of a coupler's second, by unit lam
+REPORTED = Row(q="nq", v="nv", a="nv", body=("bodies", BODY.length({})), force=("ne", 4), tau="nv", gradient=("rows", 2, 6))
 
 
 @kernel
@@ -137,9 +145,7 @@ def close(model, work, element, forces, t, q, v, x, out):
 
 @kernel
 def report(model, work, element, forces, t, q, v, x, out):
-    """Everything a result records, for the accelerations x: joint coordinates, velocities, accelerations; of each body axes,
-    r, r', w, r'', w'; of each force element its four numbers; generalised forces on joint coordinates; of each row
-    (f, n) on body b of its link, and of a coupler's second link, by unit lam."""
+    """Everything a result records (REPORTED), for the accelerations x."""
     take(model, work, element, forces, t, q, v)
     for k in range(7 * model.n):
         work.a[k] = x[k]

@@ -12,8 +12,8 @@ import numpy as np
 
 from madi.engines.cache import cache_folder, is_whole, remove, source_hash, temporary_folder
 from madi.engines.compiler import FLAGS, compile_c, machine, require_compiler
-from madi.engines.entries import ENTRIES
 from madi.engines.jit import explain_wait, loop_function
+from madi.equations import ENTRIES
 from madi.kernel.fields import Function
 from madi.topology.layout import Layout
 

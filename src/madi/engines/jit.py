@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from madi.engines.cache import is_kept, is_sealed, is_whole, jit_folder, put, workshop
-from madi.engines.entries import ENTRIES
+from madi.equations import ENTRIES
 from madi.forces import BY_CODE
 from madi.kernel import SELDOM
 from madi.kernel.fields import Function

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.engines.entries import ENTRIES
+from madi.equations import ENTRIES
 from madi.kernel.fields import Function
 from madi.signals.callback import POINTER
 from madi.topology.layout import Layout

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from madi.engines.entries import take_motion
+from madi.equations.motion import take_motion
+from madi.equations.observe import AT_POSITION, AT_R, FRAME_NUMBERS
 from madi.errors import InputError, TraceError
 from madi.export.stepper import Stepper, Traced
 from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE, make_memory
@@ -290,13 +291,13 @@ def _poses(system: System, traced: Traced, wanted: Parameters | None) -> ca.Func
     inputs, out = expressions(system.layout, "poses", reals=traced.reals)
     rows = []
     for k in range(len(system.bodies)):
-        part = out[18 * k : 18 * k + 12]
-        R = ca.reshape(part[:9], 3, 3).T
+        part = out[FRAME_NUMBERS * k : FRAME_NUMBERS * (k + 1)]
+        R = ca.reshape(part[AT_R : AT_R + 9], 3, 3).T
         lever = ca.SX(system.frozen.body_r[k])
         if wanted is not None:
             for j, slope in enumerate(wanted.body_slopes):
                 lever = lever + ca.SX(slope[k]) * (traced.p[j] - wanted.values[j])
-        rows += [part[9:12] + R @ lever, ca.reshape((R @ ca.SX(system.frozen.body_R[k])).T, 9, 1)]
+        rows += [part[AT_POSITION : AT_POSITION + 3] + R @ lever, ca.reshape((R @ ca.SX(system.frozen.body_R[k])).T, 9, 1)]
     t, q, v, x = inputs
     return traced.function("poses", [t, q, v, x], ca.vertcat(*rows))
 

@@ -106,7 +106,7 @@ class CartesianSolver(Integration):
         tally = LoopTally({}, work.tally.int_memory.copy(), work.tally.real_memory.copy())
         times, q, v = self.shown()
         nv, nr = system.nv, made.constraints
-        width = system.nq + 2 * nv + 24 * int(made.arrays.n) + 4 * len(system.forces) + nv + 12 * nr
+        width = entries.REPORTED.length(reported_sizes(made))
         recording = Recording(
             self.sizes | {"outputs": len(times), "width": width}, times=times, q=q, v=v, phi=work.phi, rate=work.rate,
             lam=work.lam, pace=np.zeros(max(nr, 1)), tally=work.tally, forward=ABSENT, close=self.function("close"),
@@ -137,9 +137,9 @@ class CartesianSolver(Integration):
     def _loads(self, seen: Any, rows: np.ndarray, multipliers: np.ndarray, joints: list[str]) -> np.ndarray:
         """As the tree's loads: force and moment on the child, at the joint; then driving forces of the joints' columns."""
         made, arrays, system = self.made, self.made.arrays, self.system
-        n, nv, nr = len(rows), system.nv, made.constraints
-        end = rows.shape[1] - 12 * nr
-        gradient, tau = rows[:, end:].reshape(n, nr, 2, 6), rows[:, end - nv : end]
+        n = len(rows)
+        seen_rows = entries.REPORTED.views(rows, reported_sizes(made))
+        gradient, tau = seen_rows.gradient, seen_rows.tau
         rest = np.tile(np.eye(3), (n, int(arrays.n) + 1 - seen.R.shape[1], 1, 1))  # rotors, and the ground
         R = np.concatenate([seen.R, rest], axis=1)
         six = np.zeros((n, len(joints), 6))
@@ -201,19 +201,22 @@ class CartesianSolver(Integration):
         return f"model {self.system.name!r}: the state is not finite at t = {self.spoiled:.6g} s (formulation='cartesian')."
 
 
+def reported_sizes(made: Cartesian) -> dict[str, int]:
+    """Sizes of what `report` gives."""
+    system = made.system
+    own = {"bodies": int(made.arrays.n), "rows": made.constraints}
+    return {"nq": system.nq, "nv": system.nv, "ne": len(system.forces), **own}
+
+
 class CartesianObservation:
     """Rows of the report as the named arrays results are made of, bodies in the order of the tree."""
 
     def __init__(self, made: Cartesian, rows: np.ndarray):
         system = made.system
-        nq, nv, ne, nb, n = system.nq, system.nv, len(system.forces), int(made.arrays.n), len(rows)
-        at = nq + 2 * nv
-        self.q, self.v, self.a = rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv : at]
-        parts = rows[:, at : at + 24 * nb].reshape(n, nb, 24)
-        at += 24 * nb
-        self.force = rows[:, at : at + 4 * ne].reshape(n, ne, 4)
-        self.R = parts[..., :9].reshape(n, nb, 3, 3)
-        com, u, w, acceleration, spin = (parts[..., k : k + 3] for k in (9, 12, 15, 18, 21))
+        seen = entries.REPORTED.views(rows, reported_sizes(made))
+        self.q, self.v, self.a, self.force = seen.q, seen.v, seen.a, seen.force
+        body = entries.BODY.views(seen.body, {})
+        self.R, com, u, w, acceleration, spin = (getattr(body, name)[:, :, 0] for name in entries.BODY.named)
         mass, J = np.array(made.arrays.mass), np.array(made.arrays.J)
         local = np.einsum("tnji,tnj->tni", self.R, w)
         turning = np.einsum("nij,tnj->tni", J, local)

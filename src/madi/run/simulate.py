@@ -11,7 +11,7 @@ import numpy as np
 
 from madi.assembly.assemble import start_vector
 from madi.engines.choice import choose_engine
-from madi.engines.entries import FORMULATIONS
+from madi.equations import FORMULATIONS
 from madi.errors import EngineError, InputError, RunError, warn
 from madi.integrate import METHODS
 from madi.integrate.memory import DONE

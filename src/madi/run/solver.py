@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.engines.entries import ENTRIES
+from madi.equations import ENTRIES
 from madi.integrate.memory import DONE, PAUSED, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton import make_plan

@@ -16,7 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from madi.engines.entries import ENTRIES
+from madi.equations import ENTRIES
 from madi.joints.ladder import quaternion_at
 from madi.signals.outside import Recorder
 from madi.spatial.rotation import quaternion_product

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from madi.equations.observe import BODY, OBSERVED
+from madi.equations.row import with_bodies
+
 if TYPE_CHECKING:
     from madi.system import System
 
@@ -38,22 +41,15 @@ class Observation:
             self._take(system, rows)
 
     def _take(self, system: System, rows: np.ndarray) -> None:
-        frozen, nq, nv = system.frozen, system.nq, system.nv
-        n, ne = len(frozen.bodies), len(system.forces)
-        at = nq + 2 * nv
-        self.q, self.v, self.a = rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv : at]
-        self.kinetic, self.potential, self.power, self.dissipated = rows[:, at : at + 4].T
-        self.momentum = rows[:, at + 4 : at + 10]
-        self.force = rows[:, at + 10 : at + 10 + 4 * ne].reshape(len(rows), ne, 4)
-        parts = rows[:, at + 10 + 4 * ne :].reshape(len(rows), n, 24)
-        R = parts[..., :9].reshape(len(rows), n, 3, 3)
+        frozen, sizes = system.frozen, with_bodies(system.layout.sizes)
+        seen = OBSERVED.views(rows, sizes)
+        self.q, self.v, self.a, self.force, self.momentum = seen.q, seen.v, seen.a, seen.force, seen.momentum
+        self.kinetic, self.potential, self.power, self.dissipated = seen.kinetic, seen.potential, seen.power, seen.dissipated
+        body = BODY.views(seen.body, sizes)
+        R, r, velocity, w, acceleration, e = (getattr(body, name)[:, :, 0] for name in BODY.named)
         lever = np.einsum("tnij,nj->tni", R, frozen.body_r)
-        self.angular_velocity = parts[..., 15:18]
-        self.position = parts[..., 9:12] + lever
-        self.angular_acceleration = parts[..., 21:24]
-        turning = np.cross(self.angular_velocity, lever)
-        self.velocity = parts[..., 12:15] + turning
-        self.acceleration = (
-            parts[..., 18:21] + np.cross(self.angular_acceleration, lever) + np.cross(self.angular_velocity, turning)
-        )
+        turning = np.cross(w, lever)
+        self.angular_velocity, self.angular_acceleration = w, e
+        self.position, self.velocity = r + lever, velocity + turning
+        self.acceleration = acceleration + np.cross(e, lever) + np.cross(w, turning)
         self.rotation = np.einsum("tnij,njk->tnik", R, frozen.body_R)

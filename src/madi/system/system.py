@@ -12,7 +12,11 @@ import numpy as np
 
 from madi.dynamics import articulated, recursive
 from madi.dynamics.kinematics import positions, velocities
-from madi.engines.entries import ENTRIES, FORMULATIONS, take_motion
+from madi.equations import ENTRIES, FORMULATIONS
+from madi.equations.motion import take_motion
+from madi.equations.observe import FRAME, POSES
+from madi.equations.residual import TERMS
+from madi.equations.row import with_bodies
 from madi.errors import Finding, InputError, ModelError, RunError, TraceError, warn
 from madi.flexible.nodes import Nodes
 from madi.forces.line import line
@@ -368,7 +372,7 @@ class System:
         return name
 
     def entry(self, formulation: str | None = None) -> str:
-        """The entry kernel (engines/entries.py) that gives this system's accelerations."""
+        """The entry kernel (equations/) that gives this system's accelerations."""
         name = self.formulation(formulation)
         if not self.frozen.rows:
             return name
@@ -541,8 +545,8 @@ class System:
         """(Phi, Phi', gamma, Phi_q) of all scalar constraints, at the state as given; Phi_q a = gamma keeps them."""
         rows, nv = self.n_constraints, self.nv
         out = self._evaluate("constraints", q, v, np.zeros(nv), t, engine)
-        parts = out[: 3 * rows].reshape(3, rows)
-        return parts[0], parts[1], parts[2], out[3 * rows :].reshape(rows, nv)
+        terms = TERMS.views(out, self.layout.sizes)
+        return terms.phi, terms.rate, terms.gamma, terms.jacobian.reshape(rows, nv)
 
     def constraints(self, q: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
         """Residuals of all scalar constraints (m or rad), in the order of `constraint_names`."""
@@ -584,8 +588,8 @@ class System:
         if i == 0:
             return np.zeros(3), np.eye(3)
         row = self._evaluate("poses", q, None, np.zeros(0), 0.0, engine)
-        part = row[18 * (i - 1) : 18 * i]
-        R, r = part[:9].reshape(3, 3), part[9:12]
+        frame = FRAME.views(POSES.views(row, with_bodies(self.layout.sizes)).body[i - 1], {})
+        R, r = frame.R[0], frame.r[0]
         return r + R @ self.frozen.body_r[i - 1], R @ self.frozen.body_R[i - 1]
 
     def point_jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0), *, engine: str = "auto") -> np.ndarray:

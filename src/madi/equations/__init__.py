@@ -1,0 +1,74 @@
+"""What can be asked of an engine: the entry kernels, all with one signature, their numbers by name.
+
+    entry(model, work, t, q, v, x, out)
+
+`x` is what the entry needs beside the state (generalised forces, or accelerations), `out` what it gives. A new entry is a
+kernel and a line of `ENTRIES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from madi.equations.accelerations import (
+    close_loops,
+    close_null_space,
+    forward_articulated,
+    forward_loops,
+    forward_loops_velocity_transform,
+    forward_null_space,
+    forward_recursive,
+    forward_velocity_transform,
+    meet_drives,
+    multipliers,
+)
+from madi.equations.loads import loads, loads_newton_euler
+from madi.equations.observe import OBSERVED, POSES, observe, point_jacobian, poses
+from madi.equations.residual import BALANCE, TERMS, TRIAL, constraints, inverse_dynamics, mass_matrix, residual
+from madi.equations.row import Row, with_bodies
+
+A, TAU = Row(a="nv"), Row(tau="nv")  # accelerations; generalised forces
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry kernel, what it is given and what it gives; None: as long as the caller says."""
+
+    function: Callable[..., Any]
+    gives: Row | None = A
+    takes: Row = TAU
+    traced: bool = True
+
+    def out(self, sizes: dict[str, int]) -> int:
+        """Length of out for a layout of these sizes."""
+        return 0 if self.gives is None else self.gives.length(with_bodies(sizes))
+
+    def given(self, sizes: dict[str, int]) -> int:
+        """Length of x."""
+        return self.takes.length(with_bodies(sizes))
+
+
+FORMULATIONS = ("recursive", "articulated", "velocity-transform")
+ENTRIES: dict[str, Entry] = {
+    "recursive": Entry(forward_recursive),
+    "articulated": Entry(forward_articulated),
+    "velocity-transform": Entry(forward_velocity_transform),
+    "loops": Entry(forward_loops),
+    "loops-velocity-transform": Entry(forward_loops_velocity_transform),
+    "multipliers": Entry(multipliers, Row(a="nv", lam="nr")),
+    "close": Entry(close_loops, traced=False),
+    "meet-drives": Entry(meet_drives, traced=False),
+    "null-space": Entry(forward_null_space, traced=False),
+    "close-null-space": Entry(close_null_space, traced=False),
+    "constraints": Entry(constraints, TERMS),
+    "inverse": Entry(inverse_dynamics, TAU, A),
+    "residual": Entry(residual, BALANCE, TRIAL),
+    "mass-matrix": Entry(mass_matrix, Row(M="nv*nv")),
+    "observe": Entry(observe, OBSERVED, A),
+    "poses": Entry(poses, POSES),
+    "point-jacobian": Entry(point_jacobian, Row(velocity=("3*nv",), turning=("3*nv",))),
+    "loads": Entry(loads, None, A),
+    "loads-newton-euler": Entry(loads_newton_euler, None, A),
+}

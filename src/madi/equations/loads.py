@@ -1,0 +1,109 @@
+"""Loads of joints, constraints and couplers that were asked for."""
+
+from __future__ import annotations
+
+from madi.constraints.dispatch import apply_multipliers, evaluate_rows, pair_frame, pair_frames
+from madi.dynamics import recursive
+from madi.dynamics.kinematics import accelerations, positions, velocities
+from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
+from madi.dynamics.points import to_ground
+from madi.equations.motion import take_motion
+from madi.joints.columns import is_free
+from madi.joints.kind import FORWARD
+from madi.joints.place import direction
+from madi.kernel import inline, kernel
+from madi.signals.tape import apply_forces
+from madi.spatial.vector import NO_MOTION, dot, first, minus, put_at, scaled, second, six, three, to_point
+
+
+@kernel
+def loads_at(model, work, t, q, v, qdd):
+    """All that P1's steps 1-6 leave behind: composites, and accelerations for the given qdd."""
+    take_motion(model, work, t, q, v)
+    for c in range(model.nv):
+        if is_free(model, c):
+            work.acceleration[c] = qdd[c]
+        work.P[c] = 0.0
+    positions(model, work, work.q)
+    velocities(model, work, work.q, work.v)
+    apply_forces(model, work, t, work.P)
+    if model.nr > 0:
+        after = model.nv + 1 + int(qdd[model.nv])
+        for r in range(model.nr):
+            work.lam[r] = qdd[after + r]
+        evaluate_rows(model, work)
+        apply_multipliers(model, work)
+    recursive.composites(model, work)
+    accelerations(model, work, work.acceleration)
+
+
+@inline
+def put_load(work, f, R, p, out, start):
+    """The force R = (f, n) of reference frame f, its moment taken at the point p, in ground axes."""
+    put_at(out, start, to_ground(work, f, first(R)))
+    put_at(out, start + 3, to_ground(work, f, to_point(R, p)))
+
+
+@kernel
+def pair_load(model, work, k, out, start):
+    """Force and moment on body b of pair k, at its frame, ground axes: -psi lam over the rows of the pair."""
+    R = NO_MOTION
+    for r in range(model.nr):
+        if model.row_pair[r] == k:
+            R = minus(R, scaled(work.lam[r], six(work.psi, r)))
+    pair_frames(model, work, k)
+    put_load(work, pair_frame(model, k), R, three(work.pair_o, 1), out, start)
+
+
+@kernel
+def coupler_load(model, work, r, out, start):
+    """What coupler r does to the drawn child of its first joint, ground axes: a couple -lam about its axis, or a force -lam
+    along its slide."""
+    i = model.column_body[model.row_a[r]]
+    lam = -work.lam[r] if model.reverse[i] == FORWARD else work.lam[r]
+    R = scaled(lam, direction(model, work, i, model.row_a[r]))
+    put_at(out, start, to_ground(work, model.frame[i], first(R)))
+    put_at(out, start + 3, to_ground(work, model.frame[i], second(R)))
+
+
+@kernel
+def element_load(model, work, k, out, at):
+    """Of pair k of a loop, or (behind the pairs) of a coupler."""
+    if k < model.nk:
+        pair_load(model, work, k, out, at)
+    else:
+        coupler_load(model, work, k - model.nk, out, at)
+
+
+@kernel
+def loads(model, work, t, q, v, x, out):
+    """x: accelerations, the number of joints asked for, their bodies (n + k: element_load), multipliers. out: force,
+    moment at the joint, for each joint, then, for every column of those joints, B^T R and what its rotor takes, less what
+    the model's own force elements do there: the driving force."""
+    loads_at(model, work, t, q, v, x)
+    nv = model.nv
+    count = int(x[nv])
+    driving = 6 * count
+    for k in range(count):
+        i = int(x[nv + 1 + k])
+        if i >= model.n:
+            element_load(model, work, i - model.n, out, 6 * k)
+            continue
+        R = reaction(model, work, i, work.acceleration)
+        for c in range(model.v_at[i], model.v_end[i]):
+            out[driving] = dot(six(work.B, c), R) - work.tau[c] + model.armature[c] * work.acceleration[c]
+            driving += 1
+        at_joint(model, work, i, R, out, 6 * k)
+
+
+@kernel
+def loads_newton_euler(model, work, t, q, v, x, out):
+    """As `loads`, without driving forces, by the classical recursion (P1 eq. 28)."""
+    loads_at(model, work, t, q, v, x)
+    nv = model.nv
+    for k in range(int(x[nv])):
+        i = int(x[nv + 1 + k])
+        if i >= model.n:
+            element_load(model, work, i - model.n, out, 6 * k)
+            continue
+        at_joint(model, work, i, reaction_newton_euler(model, work, i), out, 6 * k)

@@ -1,0 +1,121 @@
+"""What a result records of a state, and poses alone."""
+
+from __future__ import annotations
+
+from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
+from madi.dynamics.kinematics import accelerations, positions, velocities
+from madi.dynamics.points import point, point_velocity, to_ground
+from madi.equations.motion import take_motion
+from madi.equations.row import Row
+from madi.joints.columns import is_free
+from madi.kernel import kernel
+from madi.signals.tape import apply_forces
+from madi.spatial.vector import NO_MOTION, at, axis, cross, plus, put, put_at, second, six, three, velocity_at
+
+# of a body, ground axes: its internal frame, velocities and accelerations of it
+FRAME = Row(R=("1", 3, 3), r=("1", 3), velocity=("1", 3), angular_velocity=("1", 3))
+BODY = Row(**FRAME.named, acceleration=("1", 3), angular_acceleration=("1", 3))
+FRAME_NUMBERS, BODY_NUMBERS = FRAME.length({}), BODY.length({})
+AT = BODY.offsets()
+AT_R, AT_POSITION, AT_VELOCITY, AT_ANGULAR_VELOCITY = AT["R"], AT["r"], AT["velocity"], AT["angular_velocity"]
+AT_ACCELERATION, AT_ANGULAR_ACCELERATION = AT["acceleration"], AT["angular_acceleration"]
+
+# of a state: energies, powers of forces and dissipated, momentum; of every force element value, potential, power, dissipated
+OBSERVED = Row(
+    q="nq", v="nv", a="nv", kinetic="1", potential="1", power="1", dissipated="1", momentum="6", force=("ne", 4),
+    body=("bodies", BODY_NUMBERS),
+)  # fmt: skip
+POSES = Row(body=("bodies", FRAME_NUMBERS))
+Q, V, ACCELERATION = OBSERVED.place("q"), OBSERVED.place("v"), OBSERVED.place("a")
+KINETIC, POTENTIAL, POWER, DISSIPATED = (OBSERVED.place(n) for n in ("kinetic", "potential", "power", "dissipated"))
+MOMENTUM, FORCE, BODIES = OBSERVED.place("momentum"), OBSERVED.place("force"), OBSERVED.place("body")
+
+
+@kernel
+def observe(model, work, t, q, v, x, out):
+    """Everything a result records (OBSERVED), for the accelerations x of the free columns."""
+    take_motion(model, work, t, q, v)
+    positions(model, work, work.q)
+    velocities(model, work, work.q, work.v)
+    for c in range(model.nv):
+        work.P[c] = 0.0
+    apply_forces(model, work, t, work.P)
+    for j in range(model.nq):
+        out[Q(model) + j] = work.q[j]
+    for c in range(model.nv):
+        out[V(model) + c] = work.v[c]
+        if is_free(model, c):
+            work.acceleration[c] = x[c]
+        out[ACCELERATION(model) + c] = work.acceleration[c]
+    accelerations(model, work, work.acceleration)
+    put_energies(model, work, out)
+    for i in range(1, model.n):
+        body_pose_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
+        body_acceleration_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
+
+
+@kernel
+def put_energies(model, work, out):
+    """Energies, powers and momentum of all, and what every force element has."""
+    inertias(model, work)
+    potential, power, dissipated = gravity_potential(model, work), 0.0, 0.0
+    for e in range(model.ne):
+        potential = potential + work.force[e, 1]
+        power = power + work.force[e, 2]
+        dissipated = dissipated + work.force[e, 3]
+        for j in range(4):
+            out[FORCE(model) + 4 * e + j] = work.force[e, j]
+    out[KINETIC(model)] = kinetic(model, work)
+    out[POTENTIAL(model)] = potential
+    out[POWER(model)] = power
+    out[DISSIPATED(model)] = dissipated
+    momentum(model, work, out, MOMENTUM(model))
+
+
+@kernel
+def body_pose_out(model, work, i, out, start):
+    """FRAME of body i, R by rows."""
+    f, r = model.frame[i], three(work.r, i)
+    for k in range(3):
+        a = to_ground(work, f, axis(work.R, i, k))
+        out[start + AT_R + k], out[start + AT_R + 3 + k], out[start + AT_R + 6 + k] = a[0], a[1], a[2]
+    put_at(out, start + AT_POSITION, plus(to_ground(work, f, r), three(work.frame_r, f)))
+    put_at(out, start + AT_VELOCITY, to_ground(work, f, point_velocity(work, i, r)))
+    put_at(out, start + AT_ANGULAR_VELOCITY, to_ground(work, f, second(six(work.Y, i))))
+
+
+@kernel
+def body_acceleration_out(model, work, i, out, start):
+    """r'' = v' + w' x r + w x r' of the internal frame's origin, and w'; gravity, hidden in A, is taken out again."""
+    f, r = model.frame[i], three(work.r, i)
+    rate, w = plus(six(work.A, i), six(work.a, i)), second(six(work.Y, i))
+    a = plus(velocity_at(rate, r), cross(w, point_velocity(work, i, r)))
+    put_at(out, start + AT_ACCELERATION, plus(to_ground(work, f, a), at(model.gravity, 0)))
+    put_at(out, start + AT_ANGULAR_ACCELERATION, to_ground(work, f, second(rate)))
+
+
+@kernel
+def poses(model, work, t, q, v, x, out):
+    """The internal frames of all bodies for the coordinates as given, laid out as in `observe`."""
+    positions(model, work, q)
+    for i in range(1, model.n):
+        put(work.Y, i, NO_MOTION)
+        body_pose_out(model, work, i, out, FRAME_NUMBERS * (i - 1))
+
+
+@kernel
+def point_jacobian(model, work, t, q, v, x, out):
+    """x: a body, a point in its internal axes. out: six rows, ground axes: velocity of the point and angular velocity
+    of the body per unit of each speed."""
+    nv, i = model.nv, int(x[0])
+    positions(model, work, q)
+    for j in range(6 * nv):
+        out[j] = 0.0
+    f, p = model.frame[i], point(work, i, at(x, 1))
+    k = model.tip_blade[i]
+    while k >= 0:
+        c, b = model.blade_column[k], six(work.B, k)
+        v, w = to_ground(work, f, velocity_at(b, p)), to_ground(work, f, second(b))
+        out[c], out[nv + c], out[2 * nv + c] = v[0], v[1], v[2]
+        out[3 * nv + c], out[4 * nv + c], out[5 * nv + c] = w[0], w[1], w[2]
+        k = model.blade_parent[k]

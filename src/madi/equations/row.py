@@ -1,0 +1,68 @@
+"""The numbers an entry takes or gives, by name: sizes, places in kernels and views follow from one table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from madi.kernel import inline
+from madi.kernel.fields import evaluator
+
+SIZES = ("nq", "nv", "ne", "nr", "bodies")  # what places may depend on; bodies without the ground
+
+
+def with_bodies(sizes: dict[str, int]) -> dict[str, int]:
+    """Sizes of a layout, and the number of bodies without the ground."""
+    return sizes | {"bodies": sizes["n"] - 1}
+
+
+class Row:
+    """Named numbers: {name: size} or {name: (size, inner lengths ...)}, sizes as in kernel/fields.py."""
+
+    def __init__(self, **named: Any):
+        self.named = {name: size if isinstance(size, tuple) else (size,) for name, size in named.items()}
+
+    def length(self, sizes: dict[str, int]) -> int:
+        """How many numbers."""
+        return sum(evaluator(size)(sizes) * math.prod(inner) for size, *inner in self.named.values())
+
+    def place(self, name: str) -> Callable[[Any], int]:
+        """The kernel place(model): where the numbers of this name begin."""
+        before = []
+        for other, (size, *inner) in self.named.items():
+            if other == name:
+                break
+            before += [(evaluator(size), math.prod(inner))]
+        nothing = dict.fromkeys(SIZES, 0)
+        constant = sum(count(nothing) * times for count, times in before)
+        slope = [sum((count(nothing | {n: 1}) - count(nothing)) * times for count, times in before) for n in SIZES]
+        nq, nv, ne, nr, bodies = slope
+
+        @inline
+        def begin(model):  # type: ignore[no-untyped-def]
+            return constant + nq * model.nq + nv * model.nv + ne * model.ne + nr * model.nr + bodies * (model.n - 1)
+
+        return begin
+
+    def offsets(self) -> dict[str, int]:
+        """Where each name begins, of a row whose sizes are numbers."""
+        places, at = {}, 0
+        for name, (size, *inner) in self.named.items():
+            places[name] = at
+            at += int(size) * math.prod(inner)
+        return places
+
+    def views(self, rows: np.ndarray, sizes: dict[str, int]) -> Any:
+        """The columns of `rows` (the last axis) by name; a single number as such."""
+        found, at = SimpleNamespace(), 0
+        for name, (size, *inner) in self.named.items():
+            count = evaluator(size)(sizes)
+            end = at + count * math.prod(inner)
+            part = rows[..., at:end].reshape(*rows.shape[:-1], count, *inner)
+            setattr(found, name, part[..., 0] if size == "1" and not inner else part)
+            at = end
+        return found
