@@ -160,7 +160,7 @@ __all__ = [
 ]
 
 
-def check(model: Model, step: float | None = None, method: str | None = None) -> Any:
+def check(model: Model, step: float | None = None, method: Any = None) -> Any:
     """What the doctor says of a model: errors, warnings, remarks, each with element, reason and cure; `.ok` when it can be
     run. `step`, `method`: the run that is meant. (`model.check()` gives the defects alone.)"""
     from madi.analysis.doctor import examine

@@ -153,3 +153,19 @@ def test_what_the_models_own_run_asks_for_must_be_there():
     m = stiff_wheel(duration=1.0, method="rk45", reactions=["cylinder"])
     assert "no 'rk45'" in found(m, "run: method", "error").problem
     assert "'cylinder'" in found(m, "run: reactions", "error").problem
+
+
+def test_methods_with_options_are_looked_at_by_their_word():
+    m = stiff_wheel()
+    wanted = [str(finding) for finding in madi.check(m, step=5e-3, method="rk4")]
+    assert any("stable only up to" in line for line in wanted)
+    for method in (madi.RK4(), madi.RK4, {"rk4": {}}):
+        assert [str(finding) for finding in madi.check(m, step=5e-3, method=method)] == wanted
+        m.run = {"step": 5e-3, "method": method, "loops": {"baumgarte": {"alpha": 20}}}
+        assert [str(finding) for finding in madi.check(m)] == wanted
+    m.run = {"step": 5e-3, "method": {"newmark": {"gama": 0.6}}, "loops": "none"}
+    told = str(madi.check(m))
+    assert "'newmark' has no option 'gama'" in told
+    assert "there is no 'none'" in told
+    with pytest.raises(madi.InputError, match="choose one of rk4"):
+        madi.check(m, method={"euler": {}})

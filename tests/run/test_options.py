@@ -147,6 +147,13 @@ def test_an_option_that_never_was_is_answered_with_those_there_are(call):
         CALLS[call]({"stepp": 1})
 
 
+def test_what_many_runs_and_timed_steps_cannot_do_is_refused():
+    for name in ("checkpoint", "progress"):
+        for call in ("simulate_many", "realtime"):
+            with pytest.raises(madi.InputError, match=f"there is no option '{name}'"):
+                CALLS[call]({name: True})
+
+
 NAMES = {
     "rk4": "RK4", "ab3": "AB3", "abm": "Adams", "dopri": "DormandPrince", "newmark-explicit": "ExplicitNewmark",
     "newmark-explicit-full": "ExplicitNewmarkFull", "newmark": "Newmark", "generalized-alpha": "GeneralizedAlpha",
@@ -232,6 +239,14 @@ def test_what_options_there_are_is_told():
         madi.simulate(pendulum(), 0.1, step=0.01, method={"newmark": {"rho": 0.5}})
     with pytest.raises(madi.InputError, match=r"'baumgarte' has no option 'closing'; it has alpha, beta"):
         madi.simulate(four_bar(), 0.1, loops={"baumgarte": {"closing": 1e-6}})
+
+
+@pytest.mark.parametrize("word", METHODS)
+def test_what_a_method_is_is_no_option_of_it(word):
+    """Its name, its loops and so on are not the user's to give."""
+    for name in ("name", "fixed", "implicit", "closes", *([] if word == "abm" else ["order"])):
+        with pytest.raises(madi.InputError, match=f"'{word}' has no option '{name}'"):
+            madi.simulate(pendulum(), 0.1, method={word: {name: 3}})
 
 
 @pytest.mark.parametrize("make, told", [

@@ -48,10 +48,20 @@ def resumed(path, name):
     )
 
 
+class Kept(dict):
+    """Checkpoints by the name of their options, each made when it is asked for."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __missing__(self, name):
+        self[name] = checkpoint(self.folder / f"{name}.npz", name)
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("checkpoints")
-    return {name: checkpoint(folder / f"{name}.npz", name) for name in OPTIONS}
+    return Kept(tmp_path_factory.mktemp("checkpoints"))
 
 
 @pytest.mark.parametrize("name", OPTIONS)

@@ -12,11 +12,13 @@ from madi.analysis.linearize import Linear, linearize
 from madi.assembly.redundancy import length_of
 from madi.errors import AssemblyError, Finding, InputError, MadiError, positive_number
 from madi.integrate import METHODS
+from madi.integrate.method import Method
 from madi.joints.columns import FREE_COLUMN
-from madi.loops.methods import LOOP_METHODS
+from madi.loops.methods import LOOP_METHODS, LoopMethod
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, body_name
 from madi.model.model import Model
+from madi.run.options import by_word, word_of
 from madi.spatial.rotation import as_rotation
 from madi.system import System
 
@@ -47,13 +49,13 @@ class Findings(list[Finding]):
         return [{"severity": f.severity, "element": f.element, "problem": f.problem, "cure": f.cure} for f in self]
 
 
-def examine(model: Model, step: float | None = None, method: str | None = None) -> Findings:
-    """Everything worth saying about a model before it is run; `step`, `method`: the run that is meant (default: the
-    model's own `run`)."""
+def examine(model: Model, step: float | None = None, method: Any = None) -> Findings:
+    """Everything worth saying about a model before it is run; `step`, `method` (as in `simulate`): the run that is meant
+    (default: the model's own `run`)."""
     if not isinstance(model, Model):
         raise InputError(f"check: give a Model, not {type(model).__name__}")
-    if method is not None and method not in METHODS:
-        raise InputError(f"method={method!r}: choose one of {', '.join(METHODS)}")
+    if method is not None:
+        method = by_word(method, "method", Method, METHODS).name
     if step is not None:
         positive_number(step, "step")
     defects = model.check()
@@ -72,7 +74,7 @@ def examine(model: Model, step: float | None = None, method: str | None = None) 
         found.append(Finding("assembly", str(error).rstrip("."), "Move the drawing nearer to a closed position", ERROR))
         return _sorted(found)
     found += [*_assembly(system, start), *_mobility(system, start.q), *_loads(system, start.q), *_positions(system, start)]
-    found += _stiffness(model, system, start, step or model.run.get("step"), method or model.run.get("method"))
+    found += _stiffness(model, system, start, step or model.run.get("step"), method or _word(model.run.get("method")))
     return _sorted(found)
 
 
@@ -90,14 +92,26 @@ def _notes(model: Model) -> Iterator[Finding]:
 
 def _run(model: Model, system: System) -> Iterator[Finding]:
     """What the model's own `run` asks for must be there."""
-    for name, known in (("method", list(METHODS)), ("loops", list(LOOP_METHODS))):
+    for name, base, known in (("method", Method, METHODS), ("loops", LoopMethod, LOOP_METHODS)):
         given = model.run.get(name)
-        if given is not None and given not in known:
-            yield Finding(f"run: {name}", f"there is no {given!r}", f"Choose one of {', '.join(known)}", ERROR)
+        if given is None:
+            continue
+        if _word(given) not in known:
+            yield Finding(f"run: {name}", f"there is no {_word(given)!r}", f"Choose one of {', '.join(known)}", ERROR)
+            continue
+        try:
+            by_word(given, name, base, known)
+        except InputError as error:
+            yield Finding(f"run: {name}", str(error), f"Look at the options of {_word(given)!r}", ERROR)
     for name in model.run.get("reactions") or ():
         if name not in system.loaded_names:
             told = f"there is no joint or constraint {name!r} whose load could be recorded"
             yield Finding("run: reactions", told, f"There are: {', '.join(system.loaded_names[:12])}", ERROR)
+
+
+def _word(given: Any) -> str | None:
+    """The word of a method that a model's own `run` names, however it does."""
+    return None if given is None else word_of(given)
 
 
 # ---- units ---------------------------------------------------------------------------------------------------------------

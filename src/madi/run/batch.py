@@ -18,7 +18,7 @@ from madi.errors import AssemblyError, EngineError, InputError, ModelError, RunE
 from madi.integrate.memory import DONE
 from madi.model.model import Model
 from madi.run.options import refuse, start_of
-from madi.run.simulate import OPTIONS, assembled, over_bumps, prepare, warn_of_compiler
+from madi.run.simulate import PREPARED, assembled, over_bumps, prepare, warn_of_compiler
 from madi.run.solver import Solver
 from madi.system import System
 from madi.topology.parameters import Parameters, changed
@@ -64,7 +64,7 @@ def simulate_many(
     if options.get("formulation") == "cartesian":
         raise InputError("simulate_many: formulation='cartesian' runs one at a time; leave it out")
     keep = (keep,) if isinstance(keep, str) else tuple(keep)
-    refuse("simulate_many", {name: value for name, value in options.items() if name not in OPTIONS}, OPTIONS)
+    refuse("simulate_many", {name: value for name, value in options.items() if name not in PREPARED}, PREPARED)
     starts = dict(zip(("q0", "v0"), start_of(start), strict=True))
     count = _count(given, starts)
     frame = options.pop("frame", None) or "base"

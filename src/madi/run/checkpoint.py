@@ -181,7 +181,7 @@ def _refuse_impossible(path: Path, run: Integration, stored: dict[str, np.ndarra
     good = good and (step == 0.0 or abs(there.accepted * step - there.t) <= step + 1e-6 * end)
     good = good and abs(int(np.searchsorted(run.times, there.t * (1 + 1e-9), "right")) - int(there.next)) <= 1
     good = good and bool(np.isfinite(there.q).all() and np.isfinite(there.v).all())
-    good = good and 0.0 <= there.h <= max(end, 1e-300) * (1 + 1e-9) and _same_options(m, there)
+    good = good and 0.0 <= there.h <= max(end, 1e-300) * (1 + 1e-9) and _same_options(run, there)
     for name in ("outputs.q", "outputs.v"):
         written = int(there.next) * (len(stored[name]) // outputs) if good else 0
         good = good and bool(np.isfinite(stored[name][:written]).all())
@@ -193,10 +193,14 @@ def _refuse_impossible(path: Path, run: Integration, stored: dict[str, np.ndarra
         raise InputError(f"{path}: has counters or places that no such run comes to; delete it to begin anew")
 
 
-def _same_options(mine: Any, there: Any) -> bool:
-    """Options are not what a run changes."""
-    names = ("rtol", "atol", "max_step", "first_step", "step")
-    return all(getattr(mine, name) == getattr(there, name) for name in names)
+def _same_options(run: Integration, there: Any) -> bool:
+    """Options are not what a run changes, those of its method included: putting them in anew changes nothing."""
+    anew = type(there)(there.sizes, there.int_memory.copy(), there.real_memory.copy(), **there.parts())
+    run.steps.put(anew, there.end)
+    run.method.put(anew)
+    anew.end = there.end
+    same = np.array_equal(anew.int_memory, there.int_memory)
+    return same and np.array_equal(anew.real_memory, there.real_memory, equal_nan=True)
 
 
 def _possible_loops(scratch: dict[str, Any], stored: dict[str, np.ndarray]) -> bool:

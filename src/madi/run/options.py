@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -71,12 +72,12 @@ def by_word(given: Any, what: str, base: type, registry: Mapping[str, Any]) -> A
         (word, options), *_ = given.items()
     if not isinstance(word, str) or word not in registry:
         raise InputError(f"{what}={given!r}: choose one of {', '.join(registry)}")
-    fields = getattr(registry[word], "__dataclass_fields__", {})
+    names = [field.name for field in fields(registry[word])]
     if not isinstance(options, Mapping):
         raise InputError(f"{what}={given!r}: give the options of {word!r} as {{name: value}}")
     for name in options:
-        if name not in fields:
-            have = f"; it has {', '.join(fields)}" if fields else ""
+        if name not in names:
+            have = f"; it has {', '.join(names)}" if names else ""
             raise InputError(f"{what}: {word!r} has no option {name!r}{have}")
     return registry[word](**options)
 
@@ -106,7 +107,7 @@ def chosen_loops(given: Any, method: Method, formulation: str | None, engine: st
     if given is not None and method.closes:
         raise InputError(f"loops={loops.name!r}: method={method.name!r} closes the loops within its step; leave `loops` out")
     form = formulation or "recursive"
-    if form not in (*loops.formulations, "auto"):
+    if given is not None and form not in (*loops.formulations, "auto"):
         raise InputError(f"loops={loops.name!r} has formulation={', '.join(map(repr, loops.formulations))}, not {form!r}")
     if engine == "compiled" and not loops.traced:
         raise InputError(f"loops={loops.name!r} has engine='jit' or 'plain'; generated C serves loops='projection'")

@@ -114,6 +114,7 @@ def simulate(
 
 
 OPTIONS = tuple(name for name in signature(simulate).parameters if name not in ("model", "duration", "old"))
+PREPARED = tuple(name for name in OPTIONS if name not in ("progress", "checkpoint"))  # those up to the first step
 
 
 def warn_of_compiler(error: EngineError) -> None:
@@ -132,7 +133,7 @@ def keep(solver: Solver | CartesianSolver, checkpoint: Checkpoint) -> None:
 
 def prepare(model: Model | System, duration: float, *, engine: str = "auto", **options: Any) -> Solver | CartesianSolver:
     """All of `simulate` up to the first step: what was asked for, checked, and the memory of the run."""
-    refuse("simulate", {name: value for name, value in options.items() if name not in OPTIONS}, OPTIONS)
+    refuse("simulate", {name: value for name, value in options.items() if name not in (*PREPARED, "engine")}, PREPARED)
     given = options.get
     step, formulation, frame = given("step"), given("formulation"), given("frame")
     system = built(model, frame)
