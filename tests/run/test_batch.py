@@ -91,3 +91,22 @@ def test_wrong_batches_are_told(call, message):
 def test_a_negative_mass_in_a_batch_is_a_defect():
     with pytest.raises(madi.ModelError, match="mass"):
         madi.simulate_many(sprung_double_pendulum(), {"a.mass": [1.0, -5.0]}, 0.1, step=0.01)
+
+
+def test_a_solver_that_runs_again_calls_what_it_was_given_last():
+    """Functions are connected anew for each run: machine code must not go on with the addresses of the last."""
+    from madi.run.simulate import prepare
+
+    s = sprung_double_pendulum().build()
+    for options in ({"step": 0.01}, {"step": 0.01, "method": "newmark"}):
+        solver, found = prepare(s, 0.2, engine="jit", **options), []
+        for _ in range(3):
+            solver.again()
+            solver.start(s.q0, s.v0)
+            assert solver.run(False) == 0
+            found.append(solver.memory.outputs.q_out.copy())
+            table = dict(zip(solver.memory.fields, solver.memory.table, strict=True))
+            for name, part in solver.memory.parts().items():
+                assert table[name] == part.table.ctypes.data, name
+        np.testing.assert_array_equal(found[1], found[0])
+        np.testing.assert_array_equal(found[2], found[0])

@@ -192,9 +192,14 @@ class Fields:
     @property
     def table(self) -> np.ndarray:
         """Of every field its value (a size), the address of its number or numbers, or that of its part's table. Valid as
-        long as the instance lives: the instance keeps it."""
+        long as the instance lives: the instance keeps it. Parts and functions may have been exchanged since it was last
+        asked for: their places are written anew."""
         if "own_table" not in self.__dict__:
             self.own_table = np.array([self._entry(name, field) for name, field in self.fields.items()], dtype=np.int64)
+        else:
+            for place, (name, field) in enumerate(self.fields.items()):
+                if field.part is not None or field.given:
+                    self.own_table[place] = self._entry(name, field)
         return self.own_table
 
     def _entry(self, name: str, field: Field) -> int:
