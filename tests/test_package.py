@@ -12,11 +12,11 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "madi"
 
 # the path data takes; a folder imports only from folders before it
-PATH = ["errors", "files", "kernel", "spatial", "joints", "constraints", "road", "tir", "flexible", "dynamics", "forces",
-        "model", "signals", "schema", "topology", "loops", "cartesian", "engines", "symbolic", "integrate", "observation",
-        "system", "export", "results", "checkpoint", "solver", "solver_cartesian", "pipeline", "pace", "batch",
-        "equilibrium", "linearization", "comparison", "doctor", "view", "imports", "vehicle", "verify", "papers", "bench",
-        "cli", "__main__"]  # fmt: skip
+PATH = ["errors", "files", "kernel", "spatial", "joints", "bodies", "constraints", "road", "tir", "flexible", "dynamics",
+        "forces", "model", "signals", "schema", "topology", "loops", "cartesian", "engines", "symbolic", "integrate",
+        "observation", "system", "export", "results", "checkpoint", "solver", "solver_cartesian", "pipeline", "pace",
+        "batch", "equilibrium", "linearization", "comparison", "doctor", "view", "imports", "vehicle", "verify", "papers",
+        "bench", "cli", "__main__"]  # fmt: skip
 
 
 # folders whose functions reach ahead when they are called: they answer with what comes later on the path

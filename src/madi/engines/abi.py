@@ -304,7 +304,7 @@ builtin(
     _lower_element,
 )
 builtin(
-    k.call_seldom,
+    k.call_separate,
     lambda address, code, model, work, i: types.none(types.intp, types.intp, model, work, types.intp),
     lambda context, builder, signature, args: _lower_element(context, builder, signature, [args[0], *args[2:]]),
 )

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from madi.bodies import generalised_force
 from madi.constraints.dispatch import apply_multipliers, evaluate_rows, jacobian, pair_frame, pair_frames
 from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
@@ -18,7 +19,6 @@ from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.inverse import inverse
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
-from madi.dynamics.modal import generalised_force
 from madi.dynamics.points import point, point_velocity, to_ground
 from madi.joints.chart import exponential
 from madi.joints.columns import LOCKED, is_free

@@ -24,7 +24,7 @@ from madi.engines.cache import is_kept, is_sealed, is_whole, jit_folder, put, wo
 from madi.engines.entries import ENTRIES
 from madi.forces import BY_CODE
 from madi.forces.dispatch import BUILT_IN
-from madi.kernel import SELDOM
+from madi.kernel import SEPARATE
 from madi.topology.layout import Layout, address_table, work_views
 
 
@@ -101,17 +101,18 @@ def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     table = layout.table.copy()
     table[layout.arrays._fields.index("force_call")] = calls.ctypes.data
     if layout.header("nh"):
-        seldom = np.array([seldom_function(code).address for code in range(len(SELDOM))], dtype=np.int64)
-        table[layout.arrays._fields.index("seldom")] = seldom.ctypes.data
-        return table, (calls, seldom)
+        separate = np.array([separate_function(number).address for number in range(len(SEPARATE))], dtype=np.int64)
+        table[layout.arrays._fields.index("separate")] = separate.ctypes.data
+        return table, (calls, separate)
     return table, (calls,)
 
 
 @cache
-def seldom_function(code: int) -> Any:
+def separate_function(number: int) -> Any:
     """The C function of a kernel few models need."""
-    piece = f"seldom-{SELDOM[code].__name__}"
-    return _make(piece, f"kernel {piece!r}", lambda abi, folder: abi.compile_element(folder, SELDOM[code]))
+    kernel = SEPARATE[number]
+    piece = f"{kernel.__module__.removeprefix('madi.')}.{kernel.__name__}"
+    return _make(piece, f"kernel {piece!r}", lambda abi, folder: abi.compile_element(folder, kernel))
 
 
 @cache
