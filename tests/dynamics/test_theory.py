@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import madi
-from madi.dynamics import articulated, loads, recursive
+from madi.bodies import rigid
+from madi.dynamics import loads, recursive
 from tests.mechanisms import random_state, random_tree
 from tests.spatial.test_theory import cost, counting, cross_dual, full
 
@@ -135,7 +136,7 @@ def test_articulated_recursion(seed, moving):
     np.testing.assert_allclose(
         s.forward_dynamics(q, v, tau, formulation="articulated", engine="plain"), qdd, rtol=1e-7, atol=1e-8
     )
-    np.testing.assert_allclose(1 / s.engine("plain").work.T[:nv, 0], d, rtol=1e-9)
+    np.testing.assert_allclose(1 / s.engine("plain").work.d_inverse[:nv], d, rtol=1e-9)
     M = s.mass_matrix(q, engine="plain")
     np.testing.assert_allclose(np.linalg.slogdet(M)[1], np.sum(np.log(d)), rtol=1e-8, atol=1e-8)
     paths = [set(path(known.parent, known.body[c])) for c in range(nv)]
@@ -222,7 +223,7 @@ def chain(n):
         "Y": 6, "A": 6, "Q": 6, "W": 6, "a": 6, "K": 10, "inertia": 10, "articulated": 21, "r": 3,
     }  # fmt: skip
     work = SimpleNamespace(**{name: counting(n + 1, size) for name, size in shapes.items()})
-    work.R, work.B, work.U, work.T = counting(n + 1, 3, 3), counting(n, 6), counting(n, 6), counting(n, 6)
+    work.R, work.B, work.U, work.d_inverse = counting(n + 1, 3, 3), counting(n, 6), counting(n, 6), counting(n)
     work.tau, work.P, work.M, work.acceleration = counting(n), counting(n), counting(n * n), counting(n)
     return model, work
 
@@ -235,17 +236,17 @@ def test_counts_of_selected_loads(i):
 
 
 def test_counts_of_both_recursions():
-    assert cost(lambda: recursive.body_terms(*chain(1), 1))[0] == 129
-    assert cost(lambda: articulated.eliminate(*chain(1), 1, 0))[0] == 82 == 36 + 12 + 34
+    assert cost(lambda: rigid.terms(*chain(1), 1))[0] == 129
+    assert cost(lambda: rigid.eliminate_column(*chain(1), 1, 0))[0] == 82 == 36 + 12 + 34
     for n in (1, 2, 5, 9):
         model, work = chain(n)
         work.B = np.array(work.B)
-        outward = 13 * n  # U . a, times 1/d, B qdd: read off `forward`
-        eliminated = sum(cost(lambda c=c: articulated.eliminate(model, work, c + 1, c))[0] for c in range(n))
+        outward = 13 * n  # U . a, times 1/d, B qdd: read off `rigid.accelerate`
+        eliminated = sum(cost(lambda c=c: rigid.eliminate_column(model, work, c + 1, c))[0] for c in range(n))
         assert eliminated + outward == 95 * n
         substituted = cost(lambda: recursive.solve(model, work.M, work.P, work.acceleration))[0]
         assert substituted == sum(1 + 3 * k + k * (k + 1) // 2 for k in range(n))
-        columns = cost(lambda: [recursive.composite_times(work, c + 1, c) for c in range(n)])[0]
+        columns = cost(lambda: [rigid.column(work, c + 1, c) for c in range(n)])[0]
         entries = 6 * sum(k + 1 for k in range(n)) + 6 * n
         assert columns + entries + substituted == sum(37 + 9.5 * k + k * k / 2 for k in range(n))
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import madi
-from madi.spatial.inertia import body_inertia, momentum_of
+from madi.bodies.rigid import inertia as body_inertia
+from madi.spatial.inertia import momentum_of
 from madi.spatial.vector import dot, force_cross, motion_cross
 from tests.mechanisms import moved, random_state, random_tree
 
@@ -175,7 +176,7 @@ def test_inertia_momentum_and_its_rate():
             r = r + t / steps * (Y[:3] + np.cross(Y[3:], half))
         work = SimpleNamespace(R=R[None], r=r[None], inertia=np.zeros((1, 10)))
         pack = np.array([[J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]]])
-        model = SimpleNamespace(modal=[-1], axisymmetric=[0], J=pack, mass=[m], com=s[None])
+        model = SimpleNamespace(axisymmetric=[0], J=pack, mass=[m], com=s[None])
         body_inertia(model, work, 0)
         c = r + R @ s
         np.testing.assert_allclose(full(work.inertia[0]), inertia(m, c, R @ J @ R.T), atol=1e-12)
@@ -270,9 +271,7 @@ def test_counts_of_the_table():
     assert cost(lambda: dot(counting(6), counting(6))) == (6, 5, 0)
     assert cost(lambda: motion_cross(counting(6), counting(6)))[0] == 18
     for axisymmetric, products in ((0, 63), (1, 21)):
-        model = SimpleNamespace(
-            modal=[-1], axisymmetric=[axisymmetric], J=counting(1, 6), mass=counting(1), com=counting(1, 3)
-        )
+        model = SimpleNamespace(axisymmetric=[axisymmetric], J=counting(1, 6), mass=counting(1), com=counting(1, 3))
         work = SimpleNamespace(R=counting(1, 3, 3), r=counting(1, 3), inertia=counting(1, 10))
         assert cost(lambda model=model, work=work: body_inertia(model, work, 0))[0] == products
 

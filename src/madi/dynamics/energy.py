@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from madi.dynamics.modal import add_momentum
+from madi import bodies
 from madi.dynamics.points import to_ground
-from madi.kernel import ENERGY, call_seldom, kernel
-from madi.spatial.inertia import body_inertia, momentum_of
+from madi.kernel import kernel
 from madi.spatial.vector import NO_MOTION, at, cross, dot, first, join, plus, plus_scaled, put_at, second, six, three
 
 
@@ -13,7 +12,7 @@ from madi.spatial.vector import NO_MOTION, at, cross, dot, first, join, plus, pl
 def inertias(model, work):
     """Of every body alone, in its present pose: what the sums below are made of."""
     for i in range(1, model.n):
-        body_inertia(model, work, i)
+        bodies.inertia(model, work, i)
 
 
 @kernel
@@ -21,11 +20,7 @@ def kinetic(model, work):
     """1/2 sum Y^T M^ Y, and what modes and rotors add."""
     total = 0.0
     for i in range(1, model.n):
-        y = six(work.Y, i)
-        total = total + 0.5 * dot(momentum_of(work.inertia, i, y), y)
-        if model.modal[i] >= 0:
-            call_seldom(model.seldom[ENERGY], ENERGY, model, work, i)
-            total = total + work.own[model.v_at[i]]
+        total = total + bodies.energy(model, work, i)
     for c in range(model.v_at[0]):  # behind them are first-order states: no energy
         total = total + 0.5 * model.armature[c] * work.v[c] * work.v[c]
     return total
@@ -47,9 +42,7 @@ def momentum(model, work, out, k):
     """Linear momentum and angular momentum about the ground's origin, ground axes, into out[k:k+6]."""
     total = NO_MOTION
     for i in range(1, model.n):
-        f, L = model.frame[i], momentum_of(work.inertia, i, six(work.Y, i))
-        if model.modal[i] >= 0:
-            L = add_momentum(model, work, i, work.v, L)
+        f, L = model.frame[i], bodies.momentum(model, work, i, six(work.Y, i), work.v)
         p, spin = to_ground(work, f, first(L)), to_ground(work, f, second(L))
         total = plus(total, join(p, plus(spin, cross(three(work.frame_r, f), p))))
     put_at(out, k, total)

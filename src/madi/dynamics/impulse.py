@@ -8,7 +8,7 @@ where there is one, else no more than the error of the step.
 
 from __future__ import annotations
 
-from madi.dynamics.modal import mass_entry
+from madi.bodies import mass_entry
 from madi.joints.columns import is_free
 from madi.kernel import kernel
 

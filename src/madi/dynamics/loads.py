@@ -13,7 +13,7 @@ docs/references.md: [P1], [Luh, Walker, Paul 1980].
 
 from __future__ import annotations
 
-from madi.dynamics.modal import add_momentum
+from madi import bodies
 from madi.dynamics.points import to_ground
 from madi.joints.columns import is_driven
 from madi.joints.kind import FORWARD
@@ -38,10 +38,8 @@ def reaction_newton_euler(model, work, i):
     """R_i by P1 eq. 28: over all bodies outboard of joint i, leaves to root."""
     R = NO_MOTION
     for k in range(model.last[i], i - 1, -1):
-        rate = momentum_of(work.inertia, k, plus(six(work.A, k), six(work.a, k)))
-        R = minus(plus(R, rate), six(work.Q, k))
-        if model.modal[k] >= 0:
-            R = add_momentum(model, work, k, work.acceleration, R)
+        rate = plus(six(work.A, k), six(work.a, k))
+        R = minus(plus(R, bodies.momentum(model, work, k, rate, work.acceleration)), six(work.Q, k))
     return R
 
 

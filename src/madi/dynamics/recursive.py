@@ -17,25 +17,10 @@ docs/references.md: [P1], [Walker, Orin 1982], [Featherstone 2008].
 
 from __future__ import annotations
 
-from madi.dynamics.modal import generalised_force, mass_entry
+from madi import bodies
 from madi.joints.columns import is_free
-from madi.kernel import COLUMNS, TERMS, call_seldom, inline, kernel
-from madi.spatial.inertia import body_inertia, momentum_of
-from madi.spatial.vector import dot, force_cross, minus, plus, put, six
-
-
-@inline
-def body_terms(model, work, i):
-    """Inertia of body i and W_i = Q^_i - M^_i A_i of the body alone; work.Q holds the applied forces on entry."""
-    if model.modal[i] >= 0:
-        call_seldom(model.seldom[TERMS], TERMS, model, work, i)
-        return
-    body_inertia(model, work, i)
-    K, y = work.inertia, six(work.Y, i)
-    q = minus(six(work.Q, i), force_cross(y, momentum_of(K, i, y)))
-    f = momentum_of(K, i, six(work.A, i))
-    put(work.Q, i, q)
-    put(work.W, i, minus(q, f))
+from madi.kernel import kernel
+from madi.spatial.vector import dot, plus, put, six
 
 
 @kernel
@@ -43,7 +28,7 @@ def composites(model, work):
     """K, W of every subtree and U_c = K B_c of every column."""
     W = work.W
     for i in range(1, model.n):
-        body_terms(model, work, i)
+        bodies.terms(model, work, i)
     composite_inertias(model, work)
     for i in range(model.n - 1, 0, -1):
         p = model.parent[i]
@@ -63,26 +48,7 @@ def composite_inertias(model, work):
         if p > 0:
             for j in range(10):
                 K[p, j] = K[p, j] + K[i, j]
-        composite_columns(model, work, i)
-
-
-@inline
-def composite_columns(model, work, i):
-    """U_c = K_i B_c of the columns of joint i, or of the blades of a point of a flexible body."""
-    if model.modes[i] == 0:
-        for c in range(model.v_at[i], model.v_end[i]):
-            composite_times(work, i, c)
-    elif model.modal[i] >= 0:
-        call_seldom(model.seldom[COLUMNS], COLUMNS, model, work, i)
-    else:
-        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
-            composite_times(work, i, x)
-
-
-@inline
-def composite_times(work, i, c):
-    """U_c = K_i B_c."""
-    put(work.U, c, momentum_of(work.K, i, six(work.B, c)))
+        bodies.columns(model, work, i)
 
 
 @kernel
@@ -90,7 +56,7 @@ def mass_matrix(model, work):
     """M, full, from positions only: M_cj = B_j^T K_c B_c for j on the path of c."""
     M, nv = work.M, model.nv
     for i in range(1, model.n):
-        body_inertia(model, work, i)
+        bodies.inertia(model, work, i)
     composite_inertias(model, work)
     for c in range(nv):
         for j in range(nv):
@@ -104,7 +70,7 @@ def mass_matrix(model, work):
                 x = model.column_parent[x]
         while x >= 0:  # flexible bodies: x is a blade
             j = model.blade_column[x]
-            M[c * nv + j] = mass_entry(model, work, c, x)
+            M[c * nv + j] = bodies.mass_entry(model, work, c, x)
             M[j * nv + c] = M[c * nv + j]
             x = model.blade_parent[x]
         M[c * nv + c] = M[c * nv + c] + model.armature[c]
@@ -117,14 +83,14 @@ def equations(model, work):
     composites(model, work)
     for c in range(nv):
         if is_free(model, c):
-            P[c] = generalised_force(model, work, c) + work.tau[c]
+            P[c] = bodies.generalised_force(model, work, c) + work.tau[c]
             j = c
             if model.nh == 0:
                 while j >= 0:
                     M[c * nv + j] = dot(six(work.B, j), six(work.U, c))
                     j = model.free_parent[j]
             while j >= 0:  # flexible bodies: j is a blade
-                M[c * nv + model.blade_column[j]] = mass_entry(model, work, c, j)
+                M[c * nv + model.blade_column[j]] = bodies.mass_entry(model, work, c, j)
                 j = model.free_blade[j]
             M[c * nv + c] = M[c * nv + c] + model.armature[c]
 

@@ -71,6 +71,42 @@ class PieceCompiler(Compiler):  # type: ignore[misc]
         super().__init__(typingctx, targetctx, library, *rest)
 
 
+class Part(JITCodeLibrary):
+    """The code of a kernel inside a piece. It never runs by itself: it is optimised with the piece, once, and no machine
+    code is made of it alone. Numba does both at every level of calls, a third of all compilation."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """No machine code."""
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """What Numba asks to keep an environment for calls from Python: there are none."""
+        return NoEnvironment
+
+
+class NoEnvironment:
+    """Of a `Part`."""
+
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None:
+        """Keep nothing."""
+
+
+class PartCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, for a `Part`."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any):
+        super().__init__(typingctx, targetctx, Part(targetctx.codegen(), "madi"), *rest)
+
+
 PIECE = {**OPTIONS, "cache": True, "pipeline_class": PieceCompiler}
 
 
@@ -299,7 +335,7 @@ builtin(
     _lower_element,
 )
 builtin(
-    k.call_seldom,
+    k.call_separate,
     lambda address, code, model, work, i: types.none(types.intp, types.intp, model, work, types.intp),
     lambda context, builder, signature, args: _lower_element(context, builder, signature, [args[0], *args[2:]]),
 )
@@ -412,7 +448,7 @@ def register_kernels() -> None:
     for kernel in k.KERNELS:
         if kernel not in _known:
             _known.add(kernel)
-            register_jitable(**INNER, forceinline=kernel in k.INLINE)(kernel)
+            register_jitable(**INNER, pipeline_class=PartCompiler, forceinline=kernel in k.INLINE)(kernel)
     for function, cls in SEEN.items():
         if function not in _known:
             _known.add(function)

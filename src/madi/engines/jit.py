@@ -24,7 +24,7 @@ import numpy as np
 from madi.engines.cache import is_kept, is_sealed, is_whole, jit_folder, put, workshop
 from madi.equations import ENTRIES
 from madi.forces import BY_CODE
-from madi.kernel import SELDOM
+from madi.kernel import SEPARATE
 from madi.kernel.fields import Function
 from madi.topology.layout import Arrays, Layout
 
@@ -100,17 +100,18 @@ def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     table, place = layout.arrays.table.copy(), list(Arrays.fields).index
     table[place("force_call")] = calls.ctypes.data
     if layout.header("nh"):
-        seldom = np.array([seldom_function(code).address for code in range(len(SELDOM))], dtype=np.int64)
-        table[place("seldom")] = seldom.ctypes.data
-        return table, (calls, seldom)
+        separate = np.array([separate_function(number).address for number in range(len(SEPARATE))], dtype=np.int64)
+        table[place("separate")] = separate.ctypes.data
+        return table, (calls, separate)
     return table, (calls,)
 
 
 @cache
-def seldom_function(code: int) -> Any:
+def separate_function(number: int) -> Any:
     """The C function of a kernel few models need."""
-    piece = f"seldom-{SELDOM[code].__name__}"
-    return _make(piece, f"kernel {piece!r}", lambda abi, folder: abi.compile_element(folder, SELDOM[code]))
+    kernel = SEPARATE[number]
+    piece = f"{kernel.__module__.removeprefix('madi.')}.{kernel.__name__}"
+    return _make(piece, f"kernel {piece!r}", lambda abi, folder: abi.compile_element(folder, kernel))
 
 
 @cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from madi.bodies import generalised_force
 from madi.constraints.dispatch import evaluate_rows
 from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.kinematics import positions
-from madi.dynamics.modal import generalised_force
 from madi.equations.motion import forces_at, give, take_motion
 from madi.joints.columns import is_free
 from madi.kernel import kernel

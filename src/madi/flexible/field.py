@@ -77,7 +77,7 @@ class Field:
         return slides + np.einsum("cni,nij,dnj->cd", self.theta, self.sections, self.theta)
 
     def integrals(self, origin: np.ndarray, chi: np.ndarray) -> tuple[np.ndarray, int]:
-        """The inertia integrals about a point of the body, as kernels read them (dynamics/modal.py), with X less that of the
+        """The inertia integrals about a point of the body, as kernels read them (bodies/bending.py), with X less that of the
         point; and how many functions the foreshortening takes."""
         functions, G = self.shortening(self.chi - chi[:, :, None, :])
         dm, psi, s = self.masses, np.concatenate([self.psi, functions]), self.points - origin

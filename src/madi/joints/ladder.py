@@ -18,7 +18,7 @@ def rung(code: int, this: Kernel, others: Kernel) -> Kernel:
     """Of the joint with this code what `this` gives, of any other what `others` do."""
 
     @inline
-    def ask(asked, *given):  # type: ignore[no-untyped-def]
+    def ask(asked, *given):
         if asked == code:
             return this(*given)
         return others(asked, *given)
@@ -30,7 +30,7 @@ def always(this: Kernel) -> Kernel:
     """The end of a ladder."""
 
     @inline
-    def ask(asked, *given):  # type: ignore[no-untyped-def]
+    def ask(asked, *given):
         return this(*given)
 
     return ask
@@ -50,7 +50,7 @@ def any_of(codes: list[int]) -> Kernel:
     bits = sum(1 << code for code in codes)
 
     @inline
-    def ask(asked):  # type: ignore[no-untyped-def]
+    def ask(asked):
         return (bits >> asked) & 1 == 1
 
     return ask

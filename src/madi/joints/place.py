@@ -17,11 +17,10 @@ docs/references.md: [P1].
 
 from __future__ import annotations
 
-from madi.joints import modal
 from madi.joints.free import BASE, place_base
 from madi.joints.kind import AGAINST
 from madi.joints.ladder import axis_motion, is_one_axis, local_bias, local_pose, local_subspace, turns
-from madi.kernel import PLACE, apart, call_seldom, inline, kernel, seldom, sincos
+from madi.kernel import apart, inline, kernel, sincos
 from madi.spatial.vector import (
     NO_VECTOR,
     X_AXIS,
@@ -48,8 +47,6 @@ from madi.spatial.vector import (
     velocity_at,
 )
 
-MODAL = modal.KIND.code
-
 
 @inline
 def place(model, work, i, q):
@@ -59,10 +56,6 @@ def place(model, work, i, q):
         place_axis_joint(model, work, i, q)
     elif code == BASE:
         place_base(model, work, i, q)
-    elif code == MODAL:
-        for c in range(model.v_at[i], model.v_end[i]):
-            work.xi[c] = q[model.column_q[c]]
-        call_seldom(model.seldom[PLACE], PLACE, model, work, i)
     else:
         place_joint(model, work, i, q)
 
@@ -180,33 +173,6 @@ def direction(model, work, i, c):
     if is_one_axis(model.code[i]) and turns(model.code[i]):
         return join(NO_VECTOR, second(b))
     return join(velocity_at(b, three(work.r, i)), second(b))
-
-
-@seldom(PLACE)
-def place_modal(model, work, i):
-    """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one blade for every
-    mode: all that the mode moves there."""
-    k, B = model.mode_v[i], work.B
-    modal.point_pose(model, i, work.xi, k, work.joint_R, work.joint_p)
-    compose(model, work, i)
-    outward, turn = model.modal[i] < 0, model.turn[i]
-    body, sign, o = i, -1.0, three(work.r, i)
-    if outward:
-        body, sign = model.parent[i], 1.0
-    else:
-        o = parent_point(model, work, i)
-    line = cross(o, axis(work.R, body, max(min(turn, 2), 0)))
-    for c in range(model.modes[i]):
-        u, e = modal.direction(model, i, c, work.xi, k), modal.turning(model, i, c, work.xi, k)
-        v, w = scaled(sign, turned(work.R, body, u)), scaled(sign, turned(work.R, body, e))
-        if turn == modal.ANYHOW:
-            v = plus(v, cross(o, w))
-        elif turn >= 0:  # r x e, of all modes along one line
-            v = plus_scaled(v, sign * (e[0] + e[1] + e[2]), line)
-        b = join(v, w)
-        if outward:
-            b = plus(b, six(B, k + c))
-        put(B, model.blade_at[i] + c, b)
 
 
 @kernel

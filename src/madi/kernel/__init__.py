@@ -38,25 +38,19 @@ def inline(function: F) -> F:
     return kernel(function)
 
 
-# What few models need is compiled by itself, the first time a model needs it, and called by its address.
-SELDOM: dict[int, Callable[..., Any]] = {}
-PLACE, INERTIA, MOVE, TERMS, COLUMNS, BALANCE, ELIMINATE, ACCELERATE, TRANSFORM, ENERGY = range(10)
-SELDOM_COUNT = ENERGY + 1
+SEPARATE: list[Callable[..., Any]] = []
 
 
-def seldom(code: int) -> Callable[[F], F]:
-    """Mark a kernel (model, work, i) that others reach through `call_seldom`."""
-
-    def mark(function: F) -> F:
-        SELDOM[code] = function
-        return kernel(function)
-
-    return mark
+def separate(function: F) -> int:
+    """Mark a kernel (model, work, i) that few models need: it is compiled by itself, when a model first needs it, and called
+    by its address. Gives its number, for `call_separate`; the addresses are in model.separate."""
+    SEPARATE.append(kernel(function))
+    return len(SEPARATE) - 1
 
 
-def call_seldom(address: Any, code: int, model: Any, work: Any, i: int) -> None:
+def call_separate(address: Any, number: int, model: Any, work: Any, i: int) -> None:
     """Plain and traced: the kernel; jitted: the C function at its address (engines/abi.py)."""
-    SELDOM[code](model, work, i)
+    SEPARATE[number](model, work, i)
 
 
 class Symbolic:

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from madi.bodies import generalised_force
+from madi.bodies import inertia as body_inertia
 from madi.constraints.dispatch import evaluate_rows
 from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.kinematics import positions, velocities
-from madi.dynamics.modal import generalised_force
 from madi.dynamics.recursive import composite_inertias, composites
 from madi.joints.chart import retract
 from madi.kernel import kernel
@@ -23,7 +24,6 @@ from madi.loops.dense import NAN
 from madi.loops.kkt import NEAR, coefficients
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.signals.tape import apply_forces
-from madi.spatial.inertia import body_inertia
 
 MOST = 30  # iterations of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained

@@ -10,8 +10,8 @@ docs/references.md: [Vanderbei 1995], [Rockafellar 1976], [Carpentier, Budhiraja
 
 from __future__ import annotations
 
+from madi.bodies import mass_entry
 from madi.constraints.dispatch import jacobian_entry
-from madi.dynamics.modal import mass_entry
 from madi.kernel import inline, kernel
 from madi.spatial.algebra import dot6
 

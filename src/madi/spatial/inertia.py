@@ -12,19 +12,14 @@ from __future__ import annotations
 
 from madi.kernel import inline
 from madi.spatial.vector import (
-    axis,
     cross,
     dot,
     first,
     join,
     plus,
     plus_scaled,
-    scaled,
     second,
-    six,
     symmetric_times,
-    three,
-    turned,
 )
 
 
@@ -77,22 +72,3 @@ def turned_symmetric(R, i, S):
     e = (R[i, 2, 0], R[i, 2, 1], R[i, 2, 2])
     p, q, t = symmetric_times(S, a), symmetric_times(S, b), symmetric_times(S, e)  # rows of R S
     return dot(p, a), dot(p, b), dot(p, e), dot(q, b), dot(q, e), dot(t, e)
-
-
-@inline
-def body_inertia(model, work, i):
-    """Ten-number inertia of body i in its present pose, into work.inertia[i]. That of a flexible body is there already
-    (dynamics/modal.py)."""
-    if model.modal[i] >= 0:
-        return
-    R, J, m = work.R, model.J, model.mass[i]
-    if model.axisymmetric[i] == 1:
-        # J = Jt 1 + (Ja - Jt) z z^T and c along z: the angle about z, a wheel's, does not matter.
-        z, Jt, d = axis(R, i, 2), J[i, 0], J[i, 5] - J[i, 0]
-        x, y = d * z[0], d * z[1]
-        central = (Jt + x * z[0], x * z[1], x * z[2], Jt + y * z[1], y * z[2], Jt + d * z[2] * z[2])
-        c = plus_scaled(three(work.r, i), model.com[i, 2], z)
-    else:
-        central = turned_symmetric(R, i, six(J, i))
-        c = plus(three(work.r, i), turned(R, i, three(model.com, i)))
-    put_inertia(work.inertia, i, m, scaled(m, c), c, central)

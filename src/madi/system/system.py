@@ -131,7 +131,7 @@ class System:
             velocities(model, work, work.q, rest)
             work.Q[:], work.tau[:] = 0.0, 0.0
             articulated.forward(model, work)
-            left = 1.0 / work.T[: self.nv, 0]  # inertia of a column with all others free, against all others held
+            left = 1.0 / work.d_inverse[: self.nv]  # inertia of a column with all others free, against all others held
             recursive.mass_matrix(model, work)
             held = np.diag(work.M.reshape(self.nv, self.nv))
             turns = np.array([unit.startswith("rad") for unit in self.frozen.speed_units], dtype=bool)

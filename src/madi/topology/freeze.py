@@ -22,7 +22,7 @@ from madi.joints import KINDS
 from madi.joints.columns import FREE_COLUMN, LOCKED
 from madi.joints.free import BASE
 from madi.joints.kind import AGAINST, AGAINST_BY_AXIS, FORWARD
-from madi.kernel import SELDOM_COUNT
+from madi.kernel import SEPARATE
 from madi.model.check import inertia_matrix
 from madi.model.elements import Body, Force, Joint, body_name, joint_name
 from madi.model.model import joint_coordinates, joint_speeds
@@ -199,7 +199,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     layout = pack(
         sizes,
         {
-            **ints, **columns, **forces, **reals, **rows, **scheme, "shape": modal.shape, "seldom": [0] * SELDOM_COUNT,
+            **ints, **columns, **forces, **reals, **rows, **scheme, "shape": modal.shape, "separate": [0] * len(SEPARATE),
             "row_value": [(*value, 0.0) for value in loops.values],
             "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
             "callback": [[c.address, first, count] for c, first, count in signals.callbacks],

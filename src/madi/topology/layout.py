@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from madi.kernel import SELDOM_COUNT
+from madi import bodies  # noqa: F401 (its kernels are counted below)
+from madi.kernel import SEPARATE
 from madi.kernel.fields import Fields, evaluator, ints, part, reals
 from madi.kernel.fields import size as header
 from madi.loops.memory import LoopMemory, LoopOptions, LoopTally, fresh_tally
@@ -54,7 +55,7 @@ INTS: list[tuple[Any, ...]] = [
     ("modal", "n"),  # its place among flexible bodies, -1 if it is none
     ("mode_v", "n"),  # first column of those modes
     ("mode_at", "n"),  # first number of their shapes at the joint (joints/modal.py)
-    ("inertia_at", "n"),  # first of its inertia integrals (dynamics/modal.py)
+    ("inertia_at", "n"),  # first of its inertia integrals (bodies/bending.py)
     ("block_at", "n"),  # first entry of its modal mass block
     ("bows", "n"),  # how many functions its foreshortening is made of
     ("bow_at", "n"),
@@ -68,7 +69,7 @@ INTS: list[tuple[Any, ...]] = [
     ("blade_body", "nb"),
     ("blade_parent", "nb"),  # previous blade on the path to the base, -1 at its end
     ("free_blade", "nb"),  # the same, driven columns left out
-    ("seldom", str(SELDOM_COUNT)),  # addresses of the kernels in kernel.SELDOM, where the model needs them
+    ("separate", str(len(SEPARATE))),  # addresses of the kernels in kernel.SEPARATE, where the model needs them
     ("column_body", "nv"),
     ("column_parent", "nv"),  # previous column on the path to the base, -1 at its end
     ("free_parent", "nv"),  # the same, driven columns left out
@@ -144,6 +145,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("K", "n", 10),  # composite
     ("W", "n", 6),  # P1's L - K sum(D)
     ("articulated", "n", 21),  # upper triangle
+    ("d_inverse", "nv"),  # 1/d of a column of the articulated recursion
     ("a", "n", 6),  # state acceleration (relative to A)
     ("B", "nb", 6),  # P1's B_j
     ("U", "nb", 6),  # K_c B_c

@@ -1,4 +1,4 @@
-"""What a flexible body adds to the recursions: its own inertia, the momentum of its modes, and the couplings between them.
+"""A flexible body alone, as it is bent: its inertia, the momentum of its modes, and what its motion takes.
 
 A flexible body with modal coordinates xi is, in its frame, the field rho = s + sum Psi_c xi_c + 1/2 sum X_cd xi_c xi_d. What
 bending takes from its length is written with a few functions of place, X_cd = sum_r G_rcd phi_r: then the field is linear in
@@ -17,18 +17,15 @@ origin. In the body's axes and about its own origin
     S_c . a + N_c . e + m_cd xi_d''  + E_ac (w . (N1_ba - N1_ab) eta_b' - 1/2 w . dJ/deta_a w + m_ar y_r)  = tau_c,
 
 y_r = xi'^T G_r xi', a the acceleration of the frame's origin, w and e = w' its angular velocity and acceleration, ' the rate
-seen from it. What is attached to points of the body moves with the modes by blades B_x (joints/modal.py): U_c = K B_c + h_c
-+ sum_x K_x B_x is the momentum of all that mode c moves, and between modes there is the block
-
-    M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc.
+seen from it.
 
 docs/references.md: [P3], [Shabana 2013], [Schwertassek, Wallrapp 1999], [Kane, Ryan, Banerjee 1987].
 """
 
 from __future__ import annotations
 
-from madi.kernel import COLUMNS, ENERGY, INERTIA, TERMS, inline, kernel, seldom
-from madi.spatial.inertia import momentum_of, put_inertia_from, turned_symmetric
+from madi.kernel import inline, kernel
+from madi.spatial.inertia import put_inertia_from, turned_symmetric
 from madi.spatial.vector import (
     NO_VECTOR,
     at,
@@ -109,9 +106,9 @@ def own_mass(model, work, i):
             work.own_mass[model.block_at[i] + d * k + c] = total
 
 
-@seldom(INERTIA)
-def own_inertia(model, work, i):
-    """work.inertia of a flexible body as it is bent now, and h of its modes."""
+@kernel
+def bent_body(model, work, i):
+    """work.inertia of the body, h and m of its modes."""
     bend(model, work, i)
     by_functions(model, work, i)
     by_modes(model, work, i)
@@ -172,10 +169,10 @@ def bent_inertia(model, work, i):
     return J[f, 3], J[f, 4], J[f, 5], J[f, 6], J[f, 7], J[f, 8]
 
 
-@seldom(TERMS)
-def own_terms(model, work, i):
-    """W = Q^ - M^ A of a flexible body alone, by the equations on top in the body's axes, where its integrals are sparse;
-    work.own: what the body alone adds to the equations of its modes, for xi'' = 0. Q^ follows (for loads)."""
+@kernel
+def own_force(model, work, i):
+    """Force (f, n) about the reference origin that the motion of the body takes for xi'' = 0, by the equations on top in its
+    axes, where its integrals are sparse; work.own: what it adds to the equations of its modes, but for that force."""
     R, r = work.R, three(work.r, i)
     Y, A, m = six(work.Y, i), six(work.A, i), model.shape[model.inertia_at[i]]
     a = plus(velocity_at(A, r), cross(second(Y), velocity_at(Y, r)))  # acceleration of the frame's origin
@@ -190,11 +187,7 @@ def own_terms(model, work, i):
     n = plus(plus(n, turn), plus(cross(S, a), symmetric_times(J, e)))
     n = plus(n, cross(w, plus(N_rate, symmetric_times(J, w))))
     f, n = turned(R, i, f), turned(R, i, n)
-    W = minus(six(work.Q, i), join(f, plus(n, cross(r, f))))
-    put(work.W, i, W)
-    put(work.Q, i, plus(W, momentum_of(work.inertia, i, A)))
-    for c in range(model.v_at[i], model.v_end[i]):
-        work.own[c] = work.own[c] + dot(six(work.B, c), W)
+    return join(f, plus(n, cross(r, f)))
 
 
 @kernel
@@ -252,79 +245,3 @@ def coriolis(model, work, i, w):
         else:
             for c in range(k):
                 work.own[l + c] = work.own[l + c] - work.bow[model.bow_at[i] + (a - k) * k + c] * x
-
-
-@inline
-def add_momentum(model, work, i, rate, L):
-    """L + h_c rate_c: of momentum (rate: the modes' speeds) or force (their accelerations)."""
-    for c in range(model.v_at[i], model.v_end[i]):
-        L = plus_scaled(L, rate[c], six(work.h, c))
-    return L
-
-
-@inline
-def modal_mass(model, work, i, c, d):
-    """m_cd of two columns of body i, alone and as it is bent."""
-    l = model.v_at[i]
-    return work.own_mass[model.block_at[i] + (c - l) * model.modes[i] + d - l]
-
-
-@inline
-def block_place(model, i, c, d):
-    """Where M_cd of two columns of body i is in work.block; d <= c."""
-    l = model.v_at[i]
-    return model.block_at[i] + (c - l) * model.modes[i] + d - l
-
-
-@seldom(COLUMNS)
-def modal_columns(model, work, i):
-    """U and the block of M of the modes of body i; U of the blades of its points is there already."""
-    l = model.v_at[i]
-    B, U, h = work.B, work.U, work.h
-    for c in range(l, model.v_end[i]):
-        b = six(B, c)
-        u = plus(momentum_of(work.inertia, i, b), six(h, c))
-        put(U, c, u)
-        for d in range(l, c + 1):
-            m = modal_mass(model, work, i, c, d) + dot(six(B, d), u) + dot(six(h, d), b)
-            work.block[block_place(model, i, c, d)] = m
-    for x in range(model.copy_at[i], model.copy_end[i]):
-        c, u = model.blade_column[x], six(U, x)
-        put(U, c, plus(six(U, c), u))
-        for d in range(l, c + 1):
-            place = block_place(model, i, c, d)
-            work.block[place] = work.block[place] + dot(six(B, x - c + d), u)
-
-
-@inline
-def mass_entry(model, work, c, x):
-    """M of column c and the column of blade x on its path."""
-    i, j = model.column_body[c], model.blade_column[x]
-    if model.modal[i] >= 0 and model.column_body[j] == i:
-        return work.block[block_place(model, i, c, j)]
-    return dot(six(work.B, x), six(work.U, c))
-
-
-@inline
-def generalised_force(model, work, c):
-    """B^T W of column c; of a mode, its own body's part and what each of its points carries."""
-    i = model.column_body[c]
-    if model.modal[i] < 0:
-        return dot(six(work.B, c), six(work.W, i))
-    total = work.own[c]
-    for x in range(model.copy_at[i] + c - model.v_at[i], model.copy_end[i], model.modes[i]):
-        total = total + dot(six(work.B, x), six(work.W, model.blade_body[x]))
-    return total
-
-
-@seldom(ENERGY)
-def modal_energy(model, work, i):
-    """Kinetic energy of a flexible body beyond that of its frame, Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d', into work.own of its
-    first mode."""
-    total = 0.0
-    for c in range(model.v_at[i], model.v_end[i]):
-        x = dot(six(work.h, c), six(work.Y, i))
-        for d in range(model.v_at[i], model.v_end[i]):
-            x = x + 0.5 * modal_mass(model, work, i, c, d) * work.xi_rate[d]
-        total = total + x * work.xi_rate[c]
-    work.own[model.v_at[i]] = total

@@ -1,0 +1,316 @@
+"""A flexible body with modal coordinates, and the points of it on which something hangs.
+
+In the tree the body is a frame that one of its points carries, walked to by a modal joint whose columns are the modes; its
+other points are massless bodies, each on a modal joint that has no columns of its own (joints/modal.py). What is attached
+to a point moves with the modes by blades B_x: U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c moves,
+and between modes there is the block
+
+    M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc,
+
+K, h and m those of the body alone (bending.py).
+
+docs/references.md: [P3].
+"""
+
+from __future__ import annotations
+
+from madi.bodies import rigid
+from madi.bodies.bending import bent_body, own_force
+from madi.joints import modal as joint
+from madi.joints.columns import is_driven, is_free
+from madi.joints.place import compose, from_joint, joint_frame, parent_point
+from madi.kernel import inline, kernel
+from madi.spatial.articulated import articulated_times, take_out
+from madi.spatial.inertia import momentum_of
+from madi.spatial.vector import (
+    NO_MOTION,
+    axis,
+    cross,
+    dot,
+    join,
+    minus,
+    plus,
+    plus_scaled,
+    put,
+    scaled,
+    six,
+    six_at,
+    three,
+    turned,
+)
+
+MODAL = joint.KIND.code
+
+
+@inline
+def owns(model, i):
+    """Whether body i is a flexible body or a point of one."""
+    return model.code[i] == MODAL
+
+
+@inline
+def is_point(model, i):
+    """Of those, whether it is a point."""
+    return model.modal[i] < 0
+
+
+@inline
+def take_coordinates(model, work, i, q):
+    """work.xi = the modal coordinates."""
+    for c in range(model.v_at[i], model.v_end[i]):
+        work.xi[c] = q[model.column_q[c]]
+
+
+@inline
+def take_rates(model, work, i, v):
+    """work.xi_rate = their rates."""
+    for c in range(model.v_at[i], model.v_end[i]):
+        work.xi_rate[c] = v[c]
+
+
+@kernel
+def place(model, work, i):
+    """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one blade for every
+    mode: all that the mode moves there."""
+    k, B = model.mode_v[i], work.B
+    joint.point_pose(model, i, work.xi, k, work.joint_R, work.joint_p)
+    compose(model, work, i)
+    outward, turn = is_point(model, i), model.turn[i]
+    body, sign, o = i, -1.0, three(work.r, i)
+    if outward:
+        body, sign = model.parent[i], 1.0
+    else:
+        o = parent_point(model, work, i)
+    line = cross(o, axis(work.R, body, max(min(turn, 2), 0)))
+    for c in range(model.modes[i]):
+        u, e = joint.direction(model, i, c, work.xi, k), joint.turning(model, i, c, work.xi, k)
+        v, w = scaled(sign, turned(work.R, body, u)), scaled(sign, turned(work.R, body, e))
+        if turn == joint.ANYHOW:
+            v = plus(v, cross(o, w))
+        elif turn >= 0:  # r x e, of all modes along one line
+            v = plus_scaled(v, sign * (e[0] + e[1] + e[2]), line)
+        b = join(v, w)
+        if outward:
+            b = plus(b, six(B, k + c))
+        put(B, model.blade_at[i] + c, b)
+    if not outward:
+        bent_body(model, work, i)
+
+
+@kernel
+def move(model, work, i):
+    """A point of a flexible body relative to the body, or the body relative to the point it is attached to."""
+    B, v = work.B, work.xi_rate
+    l, b = model.mode_v[i], NO_MOTION
+    for c in range(model.modes[i]):
+        b = plus_scaled(b, v[l + c], six(B, model.blade_at[i] + c))
+        if is_point(model, i):  # less what moves the body itself
+            b = minus(b, scaled(v[l + c], six(B, l + c)))
+    rigid.add_relative(model, work, i, b)
+    joint.point_bias(model, i, work.xi, l, v, l, work.joint_b)
+    put(work.A, i, plus(six(work.A, i), from_joint(model, i, joint_frame(model, work, i), six_at(work.joint_b, 0))))
+
+
+@inline
+def follow_modes(model, work, i, qdd):
+    """Of a point of a flexible body: what the modes add there to work.a of the body."""
+    a, B = six(work.a, i), work.B
+    for c in range(model.modes[i]):
+        k, l = model.blade_at[i] + c, model.mode_v[i] + c
+        if not is_driven(model, l):
+            a = plus_scaled(a, qdd[l], minus(six(B, k), six(B, l)))
+    put(work.a, i, a)
+
+
+@kernel
+def terms(model, work, i):
+    """W = Q^ - M^ A of the body alone; work.own: what it adds to the equations of its modes, for xi'' = 0. Q^ follows (for
+    loads)."""
+    if is_point(model, i):
+        rigid.terms(model, work, i)
+        return
+    W = minus(six(work.Q, i), own_force(model, work, i))
+    put(work.W, i, W)
+    put(work.Q, i, plus(W, momentum_of(work.inertia, i, six(work.A, i))))
+    for c in range(model.v_at[i], model.v_end[i]):
+        work.own[c] = work.own[c] + dot(six(work.B, c), W)
+
+
+@inline
+def add_momentum(model, work, i, rate, L):
+    """L + h_c rate_c: of momentum (rate: the modes' speeds) or force (their accelerations)."""
+    for c in range(model.v_at[i], model.v_end[i]):
+        L = plus_scaled(L, rate[c], six(work.h, c))
+    return L
+
+
+@inline
+def modal_mass(model, work, i, c, d):
+    """m_cd of two columns of body i, alone and as it is bent."""
+    l = model.v_at[i]
+    return work.own_mass[model.block_at[i] + (c - l) * model.modes[i] + d - l]
+
+
+@inline
+def block_place(model, i, c, d):
+    """Where M_cd of two columns of body i is in work.block; d <= c."""
+    l = model.v_at[i]
+    return model.block_at[i] + (c - l) * model.modes[i] + d - l
+
+
+@kernel
+def columns(model, work, i):
+    """U and the block of M of the modes of body i; U of the blades of its points is there already. Of a point, those."""
+    if is_point(model, i):
+        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+            rigid.column(work, i, x)
+    else:
+        own_columns(model, work, i)
+
+
+@kernel
+def own_columns(model, work, i):
+    """Of the body's frame and modes; all that hangs on its points is in U of their blades."""
+    l = model.v_at[i]
+    B, U, h = work.B, work.U, work.h
+    for c in range(l, model.v_end[i]):
+        b = six(B, c)
+        u = plus(momentum_of(work.inertia, i, b), six(h, c))
+        put(U, c, u)
+        for d in range(l, c + 1):
+            m = modal_mass(model, work, i, c, d) + dot(six(B, d), u) + dot(six(h, d), b)
+            work.block[block_place(model, i, c, d)] = m
+    for x in range(model.copy_at[i], model.copy_end[i]):
+        c, u = model.blade_column[x], six(U, x)
+        put(U, c, plus(six(U, c), u))
+        for d in range(l, c + 1):
+            place = block_place(model, i, c, d)
+            work.block[place] = work.block[place] + dot(six(B, x - c + d), u)
+
+
+@inline
+def mass_entry(model, work, c, x):
+    """M of mode c and the column of blade x on its path."""
+    i, d = model.column_body[c], model.blade_column[x]
+    if model.column_body[d] == i:
+        return work.block[block_place(model, i, c, d)]
+    return rigid.mass_entry(work, c, x)
+
+
+@inline
+def generalised_force(model, work, c):
+    """B^T W of mode c: its own body's part and what each of its points carries."""
+    i = model.column_body[c]
+    total = work.own[c]
+    for x in range(model.copy_at[i] + c - model.v_at[i], model.copy_end[i], model.modes[i]):
+        total = total + dot(six(work.B, x), six(work.W, model.blade_body[x]))
+    return total
+
+
+@kernel
+def balance(model, work, i):
+    """W = M^ Ydot - Q^ of the body alone, with what its modes' accelerations take; work.own: the balance of each mode."""
+    if is_point(model, i):
+        rigid.balance(model, work, i)
+        return
+    terms(model, work, i)
+    l, m = model.v_at[i], model.v_end[i]
+    a, qdd = six(work.a, i), work.acceleration
+    force = add_momentum(model, work, i, qdd, momentum_of(work.inertia, i, a))
+    put(work.W, i, minus(force, six(work.W, i)))
+    for c in range(l, m):
+        x = dot(six(work.h, c), a) - work.own[c] + dot(six(work.B, c), force)
+        for d in range(l, m):
+            x = x + modal_mass(model, work, i, c, d) * qdd[d]
+        work.own[c] = x
+
+
+@kernel
+def eliminate(model, work, i):
+    """Take the modes of a flexible body out of its articulated inertia and force, the last first. Between them is the block
+    of which c's row stays for the way outwards: xi_c'' = (u - U^T a - sum_{d<c} M_cd xi_d'') / d.
+    Of a point: what its blades carry."""
+    I, W, U = work.articulated, work.W, work.U
+    if is_point(model, i):
+        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+            put(U, x, articulated_times(I, i, six(work.B, x)))
+        return
+    l, m = model.v_at[i], model.v_end[i]
+    own_columns(model, work, i)
+    for c in range(l, m):
+        work.P[c] = generalised_force(model, work, c) + work.tau[c]
+    for c in range(m - 1, l - 1, -1):
+        if not is_free(model, c):
+            continue
+        inverse, u = 1.0 / work.block[block_place(model, i, c, c)], six(U, c)
+        work.d_inverse[c] = inverse
+        take_out(I, i, u, inverse)
+        put(W, i, minus(six(W, i), scaled(work.P[c] * inverse, u)))
+        for d in range(l, c):
+            if is_free(model, d):
+                y = work.block[block_place(model, i, c, d)] * inverse
+                work.P[d] = work.P[d] - y * work.P[c]
+                put(U, d, minus(six(U, d), scaled(y, u)))
+                for k in range(l, d + 1):
+                    at = block_place(model, i, d, k)
+                    work.block[at] = work.block[at] - y * work.block[block_place(model, i, c, k)]
+
+
+@kernel
+def accelerate(model, work, i):
+    """Accelerations of the modes, then of the body's frame; or of a point."""
+    if is_point(model, i):
+        follow_modes(model, work, i, work.acceleration)
+        return
+    a, l = six(work.a, i), model.v_at[i]
+    for c in range(l, model.v_end[i]):
+        if is_free(model, c):
+            x = work.P[c] - dot(six(work.U, c), a)
+            for d in range(l, c):
+                if is_free(model, d):
+                    x = x - work.block[block_place(model, i, c, d)] * work.acceleration[d]
+            work.acceleration[c] = x * work.d_inverse[c]
+    for c in range(l, model.v_end[i]):
+        if is_free(model, c):
+            a = plus_scaled(a, work.acceleration[c], six(work.B, c))
+    put(work.a, i, a)
+
+
+@kernel
+def transform(model, work, i):
+    """Its part of B^T M B with M over the frame's motion and the modes: K, h and m."""
+    if is_point(model, i):
+        rigid.transform(model, work, i)
+        return
+    M, P = work.M, work.P
+    B, h, nv = work.B, work.h, model.nv
+    terms(model, work, i)
+    x = model.tip_blade[i]
+    while x >= 0:
+        c, b = model.blade_column[x], six(B, x)
+        L = momentum_of(work.inertia, i, b)  # K B + h: the body's momentum for a unit of the column
+        if model.blade_body[x] == i:
+            L = plus(L, six(h, x))
+            P[x] = P[x] + work.own[x]
+        else:
+            P[c] = P[c] + dot(b, six(work.W, i))
+        y = x
+        while y >= 0:
+            j = c * nv + model.blade_column[y]
+            M[j] = M[j] + dot(six(B, y), L)
+            if model.blade_body[y] == i:
+                M[j] = M[j] + dot(six(h, y), b) + modal_mass(model, work, i, x, y)
+            y = model.blade_parent[y]
+        x = model.blade_parent[x]
+
+
+@kernel
+def energy(model, work, i):
+    """Kinetic energy beyond that of the frame, Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d', into work.own of the first mode."""
+    total = 0.0
+    for c in range(model.v_at[i], model.v_end[i]):
+        x = dot(six(work.h, c), six(work.Y, i))
+        for d in range(model.v_at[i], model.v_end[i]):
+            x = x + 0.5 * modal_mass(model, work, i, c, d) * work.xi_rate[d]
+        total = total + x * work.xi_rate[c]
+    work.own[model.v_at[i]] = total
