@@ -10,7 +10,7 @@ import madi
 from madi.joints import KINDS
 from madi.joints.ladder import drawn_subspace, local_bias, local_pose
 from madi.spatial.rotation import as_rotation
-from madi.topology.freeze import joint_frame
+from madi.topology.frames import joint_frame
 from tests.mechanisms import add_joint, moved, random_inertia, random_state, rotation
 from tests.spatial.test_theory import cross, cross_dual, skew
 

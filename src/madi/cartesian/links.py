@@ -25,7 +25,7 @@ from madi.joints.kind import JointKind
 from madi.model.check import inertia_matrix
 from madi.model.elements import Joint, body_name, joint_name
 from madi.spatial.rotation import as_rotation, frame_with_z, quaternion_to_matrix
-from madi.topology.freeze import joint_frame
+from madi.topology.frames import joint_frame
 
 if TYPE_CHECKING:
     from madi.model.model import Model

@@ -10,7 +10,7 @@ from madi.constraints import ROWS
 from madi.joints import KINDS
 from madi.model.elements import body_name
 from madi.spatial.rotation import as_rotation
-from madi.topology.freeze import joint_frame
+from madi.topology.frames import joint_frame
 
 if TYPE_CHECKING:
     from madi.system import System

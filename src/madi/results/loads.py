@@ -70,7 +70,7 @@ def no_axes(name: str) -> str:
 
 def _axes(joint: Joint, parent: Any, child: Any) -> np.ndarray:
     """A joint's axes in its parent's as drawn; NaN where the parent bends, and its axes with it."""
-    from madi.topology.freeze import joint_frame
+    from madi.topology.frames import joint_frame
 
     if joint.kind == "modal" or getattr(parent, "flexible", None) is not None:
         return np.full((3, 3), np.nan)

@@ -1,0 +1,87 @@
+"""Force elements as arrays: what each acts on, its parameters in internal frames, its signals and states."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.dynamics.kinematics import positions
+from madi.dynamics.recursive import mass_matrix
+from madi.forces import BY_CODE
+from madi.forces import KINDS as FORCES
+from madi.forces.stop import QUICK
+from madi.model.elements import Force, body_name, joint_name
+from madi.signals.trace import Signals, add_function
+from madi.topology.frames import Frame
+from madi.topology.layout import Layout, repack
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+
+def force_arrays(
+    model: Model, number: dict[str, int], frames: list[Frame], reals: dict[str, np.ndarray],
+    names: tuple[list[str], list[str]], signals: Signals, q0: np.ndarray, v0: np.ndarray,
+) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
+    """All elements, in the order drawn: their table, and the parameters behind each other."""
+    columns = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call", "force_state"]
+    table = np.full((len(model.forces), len(columns)), -1, dtype=np.int64)
+    table[:, 5] = 0
+    state = len(v0) - sum(len(FORCES[force.kind].states) for force in model.forces)
+    parameters: list[float] = []
+    measured = [e for e, force in enumerate(model.forces) if FORCES[force.kind].law and callable(force.value)]
+    seen = np.concatenate([v0, np.zeros(2 * len(measured))])  # what functions get as v
+    for e, force in enumerate(model.forces):
+        kind = FORCES[force.kind]
+        table[e, 0], table[e, 3] = kind.code, len(parameters)
+        if kind.states:
+            table[e, 6] = state
+            state += len(kind.states)
+        if kind.on_joint:
+            table[e, 1] = names[1].index(str(joint_name(force.a)))
+        elif kind.ends:
+            table[e, 1] = number[body_name(force.a)]
+            if kind.ends == 2:
+                table[e, 2] = number[body_name(force.b)]
+        parameters += _parameters(force, table[e], frames, reals)
+        if kind.signals:
+            where, value = f"force {force.name!r}", 0.0 if force.value is None else force.value
+            law = len(v0) + 2 * measured.index(e) if e in measured else None
+            if law is not None:
+                a, b = (np.asarray(point, dtype=float) for point in force.at)
+                seen[law] = np.linalg.norm(b - a)
+            table[e, 4] = add_function(signals, where, value, kind.signals, q0, v0, names, seen, law)
+    found = {name: table[:, k] for k, name in enumerate(columns)}
+    return found | {"measured": np.array(measured, dtype=np.int64)}, parameters
+
+
+def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[str, np.ndarray]) -> list[float]:
+    """Points in internal coordinates, then the numbers, in the order the force's KIND names them."""
+    values: list[float] = []
+    for body, point in zip((int(row[1]), int(row[2])), force.at, strict=False):
+        values += list(reals["com"][body] if point is None else frames[body].point(point))
+    pack: Any = getattr(BY_CODE[FORCES[force.kind].code], "pack", None)
+    given = dict(force.parameters)
+    if "free_length" in given and given["free_length"] is None:
+        given["free_length"] = float(np.linalg.norm(np.subtract(force.at[1], force.at[0], dtype=float)))
+    if pack is not None:
+        bodies = [frames[max(int(k), 0)] for k in (row[1:3] if FORCES[force.kind].ends else (0, 0))]
+        return pack(replace(force, parameters=given), values, bodies)
+    return values + [0.0 if value is None else float(value) for value in given.values()]
+
+
+def scaled_stops(model: Model, layout: Layout, forces: dict[str, np.ndarray], q0: np.ndarray) -> Layout:
+    """Stops without a stiffness of their own get one by the inertia that their coordinate moves at the start."""
+    open_ones = [e for e, force in enumerate(model.forces) if force.kind == "stop" and force.parameters["stiffness"] is None]
+    if not open_ones:
+        return layout
+    work, nv = layout.scratch(), layout.sizes["nv"]
+    positions(layout.arrays, work, q0)
+    mass_matrix(layout.arrays, work)
+    inertia = np.diag(work.M.reshape(nv, nv))
+    numbers = layout.arrays.parameter.copy()
+    for e in open_ones:
+        numbers[forces["force_at"][e] + 2] = inertia[forces["force_a"][e]] / QUICK**2
+    return repack(layout, {}, {"parameter": numbers})
