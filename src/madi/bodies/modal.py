@@ -19,7 +19,7 @@ from madi.bodies.bending import bent_body, own_force
 from madi.joints import modal as joint
 from madi.joints.columns import is_driven, is_free
 from madi.joints.place import compose, from_joint, joint_frame, parent_point
-from madi.kernel import inline, kernel
+from madi.kernel import inline, kernel, separate
 from madi.spatial.articulated import articulated_times, take_out
 from madi.spatial.inertia import momentum_of
 from madi.spatial.vector import (
@@ -55,21 +55,15 @@ def is_point(model, i):
 
 
 @inline
-def take_coordinates(model, work, i, q):
-    """work.xi = the modal coordinates."""
+def place(model, work, i, q):
+    """Pose and blades; of a flexible body its inertia too, which changes with the coordinates."""
     for c in range(model.v_at[i], model.v_end[i]):
         work.xi[c] = q[model.column_q[c]]
+    place_by_modes(model, work, i)
 
 
-@inline
-def take_rates(model, work, i, v):
-    """work.xi_rate = their rates."""
-    for c in range(model.v_at[i], model.v_end[i]):
-        work.xi_rate[c] = v[c]
-
-
-@kernel
-def place(model, work, i):
+@separate
+def place_by_modes(model, work, i):
     """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one blade for every
     mode: all that the mode moves there."""
     k, B = model.mode_v[i], work.B
@@ -97,8 +91,16 @@ def place(model, work, i):
         bent_body(model, work, i)
 
 
-@kernel
-def move(model, work, i):
+@inline
+def move(model, work, i, q, v):
+    """Velocity, and acceleration for qdd = 0."""
+    for c in range(model.v_at[i], model.v_end[i]):
+        work.xi_rate[c] = v[c]
+    move_by_modes(model, work, i)
+
+
+@separate
+def move_by_modes(model, work, i):
     """A point of a flexible body relative to the body, or the body relative to the point it is attached to."""
     B, v = work.B, work.xi_rate
     l, b = model.mode_v[i], NO_MOTION
@@ -112,6 +114,14 @@ def move(model, work, i):
 
 
 @inline
+def follow(model, work, i, qdd):
+    """work.a of the body's frame; of a point, with what the modes add there."""
+    rigid.follow(model, work, i, qdd)
+    if is_point(model, i):
+        follow_modes(model, work, i, qdd)
+
+
+@inline
 def follow_modes(model, work, i, qdd):
     """Of a point of a flexible body: what the modes add there to work.a of the body."""
     a, B = six(work.a, i), work.B
@@ -122,7 +132,14 @@ def follow_modes(model, work, i, qdd):
     put(work.a, i, a)
 
 
-@kernel
+@inline
+def inertia(model, work, i):
+    """M^ of the body as it is bent is there since `place`; a point is a rigid body without mass."""
+    if is_point(model, i):
+        rigid.inertia(model, work, i)
+
+
+@separate
 def terms(model, work, i):
     """W = Q^ - M^ A of the body alone; work.own: what it adds to the equations of its modes, for xi'' = 0. Q^ follows (for
     loads)."""
@@ -137,8 +154,9 @@ def terms(model, work, i):
 
 
 @inline
-def add_momentum(model, work, i, rate, L):
-    """L + h_c rate_c: of momentum (rate: the modes' speeds) or force (their accelerations)."""
+def momentum(model, work, i, y, rate):
+    """M^ y + h_c rate_c."""
+    L = momentum_of(work.inertia, i, y)
     for c in range(model.v_at[i], model.v_end[i]):
         L = plus_scaled(L, rate[c], six(work.h, c))
     return L
@@ -158,7 +176,7 @@ def block_place(model, i, c, d):
     return model.block_at[i] + (c - l) * model.modes[i] + d - l
 
 
-@kernel
+@separate
 def columns(model, work, i):
     """U and the block of M of the modes of body i; U of the blades of its points is there already. Of a point, those."""
     if is_point(model, i):
@@ -189,25 +207,23 @@ def own_columns(model, work, i):
 
 
 @inline
-def mass_entry(model, work, c, x):
+def mass_entry(model, work, i, c, x):
     """M of mode c and the column of blade x on its path."""
-    i, d = model.column_body[c], model.blade_column[x]
-    if model.column_body[d] == i:
-        return work.block[block_place(model, i, c, d)]
-    return rigid.mass_entry(work, c, x)
+    if model.column_body[model.blade_column[x]] == i:
+        return work.block[block_place(model, i, c, model.blade_column[x])]
+    return rigid.mass_entry(model, work, i, c, x)
 
 
 @inline
-def generalised_force(model, work, c):
+def generalised_force(model, work, i, c):
     """B^T W of mode c: its own body's part and what each of its points carries."""
-    i = model.column_body[c]
     total = work.own[c]
     for x in range(model.copy_at[i] + c - model.v_at[i], model.copy_end[i], model.modes[i]):
         total = total + dot(six(work.B, x), six(work.W, model.blade_body[x]))
     return total
 
 
-@kernel
+@separate
 def balance(model, work, i):
     """W = M^ Ydot - Q^ of the body alone, with what its modes' accelerations take; work.own: the balance of each mode."""
     if is_point(model, i):
@@ -216,7 +232,7 @@ def balance(model, work, i):
     terms(model, work, i)
     l, m = model.v_at[i], model.v_end[i]
     a, qdd = six(work.a, i), work.acceleration
-    force = add_momentum(model, work, i, qdd, momentum_of(work.inertia, i, a))
+    force = momentum(model, work, i, a, qdd)
     put(work.W, i, minus(force, six(work.W, i)))
     for c in range(l, m):
         x = dot(six(work.h, c), a) - work.own[c] + dot(six(work.B, c), force)
@@ -225,7 +241,7 @@ def balance(model, work, i):
         work.own[c] = x
 
 
-@kernel
+@separate
 def eliminate(model, work, i):
     """Take the modes of a flexible body out of its articulated inertia and force, the last first. Between them is the block
     of which c's row stays for the way outwards: xi_c'' = (u - U^T a - sum_{d<c} M_cd xi_d'') / d.
@@ -238,7 +254,7 @@ def eliminate(model, work, i):
     l, m = model.v_at[i], model.v_end[i]
     own_columns(model, work, i)
     for c in range(l, m):
-        work.P[c] = generalised_force(model, work, c) + work.tau[c]
+        work.P[c] = generalised_force(model, work, i, c) + work.tau[c]
     for c in range(m - 1, l - 1, -1):
         if not is_free(model, c):
             continue
@@ -256,7 +272,7 @@ def eliminate(model, work, i):
                     work.block[at] = work.block[at] - y * work.block[block_place(model, i, c, k)]
 
 
-@kernel
+@separate
 def accelerate(model, work, i):
     """Accelerations of the modes, then of the body's frame; or of a point."""
     if is_point(model, i):
@@ -276,7 +292,7 @@ def accelerate(model, work, i):
     put(work.a, i, a)
 
 
-@kernel
+@separate
 def transform(model, work, i):
     """Its part of B^T M B with M over the frame's motion and the modes: K, h and m."""
     if is_point(model, i):
@@ -304,8 +320,18 @@ def transform(model, work, i):
         x = model.blade_parent[x]
 
 
-@kernel
+@inline
 def energy(model, work, i):
+    """Kinetic energy of the frame's motion and beyond it."""
+    total = rigid.energy(model, work, i)
+    if not is_point(model, i):
+        modal_energy(model, work, i)
+        total = total + work.own[model.v_at[i]]
+    return total
+
+
+@separate
+def modal_energy(model, work, i):
     """Kinetic energy beyond that of the frame, Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d', into work.own of the first mode."""
     total = 0.0
     for c in range(model.v_at[i], model.v_end[i]):
