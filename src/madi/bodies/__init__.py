@@ -61,7 +61,7 @@ _mass_entry, _generalised_force = operation("mass_entry"), operation("generalise
 
 @inline
 def mass_entry(model, work, c, x):
-    """M of column c and the column of blade x on its path."""
+    """M of column c and the column of unit motion x on its path."""
     return _mass_entry(model, work, model.column_body[c], c, x)
 
 

@@ -2,8 +2,8 @@
 
 In the tree the body is a frame that one of its points carries, walked to by a modal joint whose columns are the modes; its
 other points are massless bodies, each on a modal joint that has no columns of its own (joints/modal.py). What is attached
-to a point moves with the modes by blades B_x: U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c moves,
-and between modes there is the block
+to a point moves with the modes by unit motions B_x: U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c
+moves, and between modes there is the block
 
     M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc,
 
@@ -56,7 +56,7 @@ def is_point(model, i):
 
 @inline
 def place(model, work, i, q):
-    """Pose and blades; of a flexible body its inertia too, which changes with the coordinates."""
+    """Pose and unit motions; of a flexible body its inertia too, which changes with the coordinates."""
     for c in range(model.v_at[i], model.v_end[i]):
         work.xi[c] = q[model.column_q[c]]
     place_by_modes(model, work, i)
@@ -64,8 +64,8 @@ def place(model, work, i, q):
 
 @separate
 def place_by_modes(model, work, i):
-    """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one blade for every
-    mode: all that the mode moves there."""
+    """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one unit motion for
+    every mode: all that the mode moves there."""
     k, B = model.mode_v[i], work.B
     joint.point_pose(model, i, work.xi, k, work.joint_R, work.joint_p)
     compose(model, work, i)
@@ -86,7 +86,7 @@ def place_by_modes(model, work, i):
         b = join(v, w)
         if outward:
             b = plus(b, six(B, k + c))
-        put(B, model.blade_at[i] + c, b)
+        put(B, model.motion_at[i] + c, b)
     if not outward:
         bent_body(model, work, i)
 
@@ -105,7 +105,7 @@ def move_by_modes(model, work, i):
     B, v = work.B, work.xi_rate
     l, b = model.mode_v[i], NO_MOTION
     for c in range(model.modes[i]):
-        b = plus_scaled(b, v[l + c], six(B, model.blade_at[i] + c))
+        b = plus_scaled(b, v[l + c], six(B, model.motion_at[i] + c))
         if is_point(model, i):  # less what moves the body itself
             b = minus(b, scaled(v[l + c], six(B, l + c)))
     rigid.add_relative(model, work, i, b)
@@ -126,7 +126,7 @@ def follow_modes(model, work, i, qdd):
     """Of a point of a flexible body: what the modes add there to work.a of the body."""
     a, B = six(work.a, i), work.B
     for c in range(model.modes[i]):
-        k, l = model.blade_at[i] + c, model.mode_v[i] + c
+        k, l = model.motion_at[i] + c, model.mode_v[i] + c
         if not is_driven(model, l):
             a = plus_scaled(a, qdd[l], minus(six(B, k), six(B, l)))
     put(work.a, i, a)
@@ -178,9 +178,9 @@ def block_place(model, i, c, d):
 
 @separate
 def columns(model, work, i):
-    """U and the block of M of the modes of body i; U of the blades of its points is there already. Of a point, those."""
+    """U and the block of M of the modes of body i; U of its points' unit motions is there already. Of a point, that."""
     if is_point(model, i):
-        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+        for x in range(model.motion_at[i], model.motion_at[i] + model.modes[i]):
             rigid.column(work, i, x)
     else:
         own_columns(model, work, i)
@@ -188,7 +188,7 @@ def columns(model, work, i):
 
 @kernel
 def own_columns(model, work, i):
-    """Of the body's frame and modes; all that hangs on its points is in U of their blades."""
+    """Of the body's frame and modes; all that hangs on its points is in U of their unit motions."""
     l = model.v_at[i]
     B, U, h = work.B, work.U, work.h
     for c in range(l, model.v_end[i]):
@@ -199,7 +199,7 @@ def own_columns(model, work, i):
             m = modal_mass(model, work, i, c, d) + dot(six(B, d), u) + dot(six(h, d), b)
             work.block[block_place(model, i, c, d)] = m
     for x in range(model.copy_at[i], model.copy_end[i]):
-        c, u = model.blade_column[x], six(U, x)
+        c, u = model.motion_column[x], six(U, x)
         put(U, c, plus(six(U, c), u))
         for d in range(l, c + 1):
             place = block_place(model, i, c, d)
@@ -208,9 +208,9 @@ def own_columns(model, work, i):
 
 @inline
 def mass_entry(model, work, i, c, x):
-    """M of mode c and the column of blade x on its path."""
-    if model.column_body[model.blade_column[x]] == i:
-        return work.block[block_place(model, i, c, model.blade_column[x])]
+    """M of mode c and the column of unit motion x on its path."""
+    if model.column_body[model.motion_column[x]] == i:
+        return work.block[block_place(model, i, c, model.motion_column[x])]
     return rigid.mass_entry(model, work, i, c, x)
 
 
@@ -219,7 +219,7 @@ def generalised_force(model, work, i, c):
     """B^T W of mode c: its own body's part and what each of its points carries."""
     total = work.own[c]
     for x in range(model.copy_at[i] + c - model.v_at[i], model.copy_end[i], model.modes[i]):
-        total = total + dot(six(work.B, x), six(work.W, model.blade_body[x]))
+        total = total + dot(six(work.B, x), six(work.W, model.motion_body[x]))
     return total
 
 
@@ -245,10 +245,10 @@ def balance(model, work, i):
 def eliminate(model, work, i):
     """Take the modes of a flexible body out of its articulated inertia and force, the last first. Between them is the block
     of which c's row stays for the way outwards: xi_c'' = (u - U^T a - sum_{d<c} M_cd xi_d'') / d.
-    Of a point: what its blades carry."""
+    Of a point: what its unit motions carry."""
     I, W, U = work.articulated, work.W, work.U
     if is_point(model, i):
-        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+        for x in range(model.motion_at[i], model.motion_at[i] + model.modes[i]):
             put(U, x, articulated_times(I, i, six(work.B, x)))
         return
     l, m = model.v_at[i], model.v_end[i]
@@ -301,23 +301,23 @@ def transform(model, work, i):
     M, P = work.M, work.P
     B, h, nv = work.B, work.h, model.nv
     terms(model, work, i)
-    x = model.tip_blade[i]
+    x = model.tip_motion[i]
     while x >= 0:
-        c, b = model.blade_column[x], six(B, x)
+        c, b = model.motion_column[x], six(B, x)
         L = momentum_of(work.inertia, i, b)  # K B + h: the body's momentum for a unit of the column
-        if model.blade_body[x] == i:
+        if model.motion_body[x] == i:
             L = plus(L, six(h, x))
             P[x] = P[x] + work.own[x]
         else:
             P[c] = P[c] + dot(b, six(work.W, i))
         y = x
         while y >= 0:
-            j = c * nv + model.blade_column[y]
+            j = c * nv + model.motion_column[y]
             M[j] = M[j] + dot(six(B, y), L)
-            if model.blade_body[y] == i:
+            if model.motion_body[y] == i:
                 M[j] = M[j] + dot(six(h, y), b) + modal_mass(model, work, i, x, y)
-            y = model.blade_parent[y]
-        x = model.blade_parent[x]
+            y = model.motion_parent[y]
+        x = model.motion_parent[x]
 
 
 @inline

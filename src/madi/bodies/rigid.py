@@ -125,7 +125,7 @@ def column(work, i, c):
 
 @inline
 def mass_entry(model, work, i, c, x):
-    """M of column c of joint i and the column of blade x on its path: B_x^T K_i B_c."""
+    """M of column c of joint i and the column of unit motion x on its path: B_x^T K_i B_c."""
     return dot(six(work.B, x), six(work.U, c))
 
 
@@ -178,22 +178,22 @@ def transform(model, work, i):
     J = central_inertia(model, work, i, c)
     Q = cartesian_force(work, i, m, c, J)
     put(work.Q, i, Q)
-    x = model.tip_blade[i]
+    x = model.tip_motion[i]
     while x >= 0:
         b = six(B, x)
         put(T, x, join(velocity_at(b, c), second(b)))
-        x = model.blade_parent[x]
-    x = model.tip_blade[i]
+        x = model.motion_parent[x]
+    x = model.tip_motion[i]
     while x >= 0:
-        k, b = model.blade_column[x], six(T, x)
+        k, b = model.motion_column[x], six(T, x)
         L = join(scaled(m, first(b)), symmetric_times(J, second(b)))
         P[k] = P[k] + dot(b, Q)
         y = x
         while y >= 0:
-            j = k * nv + model.blade_column[y]
+            j = k * nv + model.motion_column[y]
             M[j] = M[j] + dot(L, six(T, y))
-            y = model.blade_parent[y]
-        x = model.blade_parent[x]
+            y = model.motion_parent[y]
+        x = model.motion_parent[x]
 
 
 @kernel
