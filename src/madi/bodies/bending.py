@@ -54,7 +54,7 @@ S1, J1, N0, MASS, J2, N1, G = range(7)  # the integrals in their order; before t
 @inline
 def integral(model, i, what):
     """First number of an integral of body i."""
-    k, start = model.modes[i] + model.bows[i], model.inertia_at[i] + 10
+    k, start = model.modes[i] + model.shortenings[i], model.inertia_at[i] + 10
     if what == S1:
         return start
     if what == J1:
@@ -73,8 +73,8 @@ def integral(model, i, what):
 @kernel
 def bend(model, work, i):
     """eta = (xi, 1/2 xi^T G_r xi) and g_rc = sum_e G_rce xi_e, how function r of the foreshortening grows with mode c."""
-    k, l, n = model.modes[i], model.v_at[i], model.bows[i]
-    numbers, g, row = integral(model, i, G), model.bow_at[i], model.eta_at[i]
+    k, l, n = model.modes[i], model.v_at[i], model.shortenings[i]
+    numbers, g, row = integral(model, i, G), model.shortening_at[i], model.eta_at[i]
     for c in range(k):
         work.eta[row + c] = work.xi[l + c]
     for r in range(n):
@@ -83,7 +83,7 @@ def bend(model, work, i):
             x = 0.0
             for e in range(k):
                 x = x + model.shape[numbers + (r * k + c) * k + e] * work.xi[l + e]
-            work.bow[g + r * k + c] = x
+            work.shortening[g + r * k + c] = x
             total = total + 0.5 * x * work.xi[l + c]
         work.eta[row + k + r] = total
 
@@ -91,8 +91,8 @@ def bend(model, work, i):
 @kernel
 def own_mass(model, work, i):
     """m_cd of the body as it is bent: E^T m E, E = (1, g)."""
-    k, n, m = model.modes[i], model.bows[i], integral(model, i, MASS)
-    s, g, start = model.shape, work.bow, model.bow_at[i]
+    k, n, m = model.modes[i], model.shortenings[i], integral(model, i, MASS)
+    s, g, start = model.shape, work.shortening, model.shortening_at[i]
     size = k + n
     for c in range(k):
         for d in range(c + 1):
@@ -122,7 +122,7 @@ def bent_body(model, work, i):
 def by_functions(model, work, i):
     """S and J of the bent body into work.bent; of every function of eta, S_a and N_a into work.slides, dJ/deta_a into
     work.turns, all in the body's axes."""
-    n, s = model.modes[i] + model.bows[i], model.shape
+    n, s = model.modes[i] + model.shortenings[i], model.shape
     start, row, eta = model.inertia_at[i], model.eta_at[i], work.eta
     S, J = at(s, start + 1), six_at(s, start + 4)
     for a in range(n):
@@ -141,12 +141,12 @@ def by_functions(model, work, i):
 @kernel
 def by_modes(model, work, i):
     """By xi: each mode brings its part of the foreshortening along; then h_c, about the reference origin."""
-    k, row, start = model.modes[i], model.eta_at[i], model.bow_at[i]
+    k, row, start = model.modes[i], model.eta_at[i], model.shortening_at[i]
     D, F, r = work.turns, work.slides, three(work.r, i)
     for c in range(k):
         D_c, F_c = six(D, row + c), six(F, row + c)
-        for b in range(model.bows[i]):
-            g = work.bow[start + b * k + c]
+        for b in range(model.shortenings[i]):
+            g = work.shortening[start + b * k + c]
             D_c, F_c = plus_scaled(D_c, g, six(D, row + k + b)), plus_scaled(F_c, g, six(F, row + k + b))
         put(D, row + c, D_c)
         put(F, row + c, F_c)
@@ -209,9 +209,9 @@ def modes_in_motion(model, work, i, a, e, w):
 def foreshortening_in_motion(model, work, i):
     """S1_r y_r and N_r y_r: what the foreshortening's acceleration for xi'' = 0 takes; work.own less E_ac m_ar y_r. Its rate
     is kept."""
-    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.bows[i]
-    s, g, v = model.shape, work.bow, work.xi_rate
-    f, moment, start = NO_VECTOR, NO_VECTOR, model.bow_at[i]
+    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.shortenings[i]
+    s, g, v = model.shape, work.shortening, work.xi_rate
+    f, moment, start = NO_VECTOR, NO_VECTOR, model.shortening_at[i]
     for b in range(n - k):
         numbers, m, u = integral(model, i, G) + b * k * k, integral(model, i, MASS), model.eta_at[i] + k + b
         x, y = 0.0, 0.0
@@ -233,7 +233,7 @@ def foreshortening_in_motion(model, work, i):
 @kernel
 def coriolis(model, work, i, w):
     """work.own less E_ac w . (N1_ba - N1_ab) eta_b'."""
-    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.bows[i]
+    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.shortenings[i]
     s, numbers, row = model.shape, integral(model, i, N1), model.eta_at[i]
     for a in range(n):
         x = 0.0
@@ -244,4 +244,4 @@ def coriolis(model, work, i, w):
             work.own[l + a] = work.own[l + a] - x
         else:
             for c in range(k):
-                work.own[l + c] = work.own[l + c] - work.bow[model.bow_at[i] + (a - k) * k + c] * x
+                work.own[l + c] = work.own[l + c] - work.shortening[model.shortening_at[i] + (a - k) * k + c] * x

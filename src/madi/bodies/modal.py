@@ -2,8 +2,8 @@
 
 In the tree the body is a frame that one of its points carries, walked to by a modal joint whose columns are the modes; its
 other points are massless bodies, each on a modal joint that has no columns of its own (joints/modal.py). What is attached
-to a point moves with the modes by blades B_x: U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c moves,
-and between modes there is the block
+to a point moves with the modes by unit motions B_x: U_c = K B_c + h_c + sum_x K_x B_x is the momentum of all that mode c
+moves, and between modes there is the block
 
     M_cd = m_cd + B_d . (K B_c + h_c) + h_d . B_c + sum_x B_xd . K_x B_xc,
 
@@ -19,7 +19,7 @@ from madi.bodies.bending import bent_body, own_force
 from madi.joints import modal as joint
 from madi.joints.columns import is_driven, is_free
 from madi.joints.place import compose, from_joint, joint_frame, parent_point
-from madi.kernel import inline, kernel
+from madi.kernel import inline, kernel, separate
 from madi.spatial.articulated import articulated_times, take_out
 from madi.spatial.inertia import momentum_of
 from madi.spatial.vector import (
@@ -55,23 +55,17 @@ def is_point(model, i):
 
 
 @inline
-def take_coordinates(model, work, i, q):
-    """work.xi = the modal coordinates."""
+def place(model, work, i, q):
+    """Pose and unit motions; of a flexible body its inertia too, which changes with the coordinates."""
     for c in range(model.v_at[i], model.v_end[i]):
         work.xi[c] = q[model.column_q[c]]
+    place_by_modes(model, work, i)
 
 
-@inline
-def take_rates(model, work, i, v):
-    """work.xi_rate = their rates."""
-    for c in range(model.v_at[i], model.v_end[i]):
-        work.xi_rate[c] = v[c]
-
-
-@kernel
-def place(model, work, i):
-    """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one blade for every
-    mode: all that the mode moves there."""
+@separate
+def place_by_modes(model, work, i):
+    """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one unit motion for
+    every mode: all that the mode moves there."""
     k, B = model.mode_v[i], work.B
     joint.point_pose(model, i, work.xi, k, work.joint_R, work.joint_p)
     compose(model, work, i)
@@ -92,18 +86,26 @@ def place(model, work, i):
         b = join(v, w)
         if outward:
             b = plus(b, six(B, k + c))
-        put(B, model.blade_at[i] + c, b)
+        put(B, model.motion_at[i] + c, b)
     if not outward:
         bent_body(model, work, i)
 
 
-@kernel
-def move(model, work, i):
+@inline
+def move(model, work, i, q, v):
+    """Velocity, and acceleration for qdd = 0."""
+    for c in range(model.v_at[i], model.v_end[i]):
+        work.xi_rate[c] = v[c]
+    move_by_modes(model, work, i)
+
+
+@separate
+def move_by_modes(model, work, i):
     """A point of a flexible body relative to the body, or the body relative to the point it is attached to."""
     B, v = work.B, work.xi_rate
     l, b = model.mode_v[i], NO_MOTION
     for c in range(model.modes[i]):
-        b = plus_scaled(b, v[l + c], six(B, model.blade_at[i] + c))
+        b = plus_scaled(b, v[l + c], six(B, model.motion_at[i] + c))
         if is_point(model, i):  # less what moves the body itself
             b = minus(b, scaled(v[l + c], six(B, l + c)))
     rigid.add_relative(model, work, i, b)
@@ -112,17 +114,32 @@ def move(model, work, i):
 
 
 @inline
+def follow(model, work, i, qdd):
+    """work.a of the body's frame; of a point, with what the modes add there."""
+    rigid.follow(model, work, i, qdd)
+    if is_point(model, i):
+        follow_modes(model, work, i, qdd)
+
+
+@inline
 def follow_modes(model, work, i, qdd):
     """Of a point of a flexible body: what the modes add there to work.a of the body."""
     a, B = six(work.a, i), work.B
     for c in range(model.modes[i]):
-        k, l = model.blade_at[i] + c, model.mode_v[i] + c
+        k, l = model.motion_at[i] + c, model.mode_v[i] + c
         if not is_driven(model, l):
             a = plus_scaled(a, qdd[l], minus(six(B, k), six(B, l)))
     put(work.a, i, a)
 
 
-@kernel
+@inline
+def inertia(model, work, i):
+    """M^ of the body as it is bent is there since `place`; a point is a rigid body without mass."""
+    if is_point(model, i):
+        rigid.inertia(model, work, i)
+
+
+@separate
 def terms(model, work, i):
     """W = Q^ - M^ A of the body alone; work.own: what it adds to the equations of its modes, for xi'' = 0. Q^ follows (for
     loads)."""
@@ -137,8 +154,9 @@ def terms(model, work, i):
 
 
 @inline
-def add_momentum(model, work, i, rate, L):
-    """L + h_c rate_c: of momentum (rate: the modes' speeds) or force (their accelerations)."""
+def momentum(model, work, i, y, rate):
+    """M^ y + h_c rate_c."""
+    L = momentum_of(work.inertia, i, y)
     for c in range(model.v_at[i], model.v_end[i]):
         L = plus_scaled(L, rate[c], six(work.h, c))
     return L
@@ -158,11 +176,11 @@ def block_place(model, i, c, d):
     return model.block_at[i] + (c - l) * model.modes[i] + d - l
 
 
-@kernel
+@separate
 def columns(model, work, i):
-    """U and the block of M of the modes of body i; U of the blades of its points is there already. Of a point, those."""
+    """U and the block of M of the modes of body i; U of its points' unit motions is there already. Of a point, that."""
     if is_point(model, i):
-        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+        for x in range(model.motion_at[i], model.motion_at[i] + model.modes[i]):
             rigid.column(work, i, x)
     else:
         own_columns(model, work, i)
@@ -170,7 +188,7 @@ def columns(model, work, i):
 
 @kernel
 def own_columns(model, work, i):
-    """Of the body's frame and modes; all that hangs on its points is in U of their blades."""
+    """Of the body's frame and modes; all that hangs on its points is in U of their unit motions."""
     l = model.v_at[i]
     B, U, h = work.B, work.U, work.h
     for c in range(l, model.v_end[i]):
@@ -181,7 +199,7 @@ def own_columns(model, work, i):
             m = modal_mass(model, work, i, c, d) + dot(six(B, d), u) + dot(six(h, d), b)
             work.block[block_place(model, i, c, d)] = m
     for x in range(model.copy_at[i], model.copy_end[i]):
-        c, u = model.blade_column[x], six(U, x)
+        c, u = model.motion_column[x], six(U, x)
         put(U, c, plus(six(U, c), u))
         for d in range(l, c + 1):
             place = block_place(model, i, c, d)
@@ -189,25 +207,23 @@ def own_columns(model, work, i):
 
 
 @inline
-def mass_entry(model, work, c, x):
-    """M of mode c and the column of blade x on its path."""
-    i, d = model.column_body[c], model.blade_column[x]
-    if model.column_body[d] == i:
-        return work.block[block_place(model, i, c, d)]
-    return rigid.mass_entry(work, c, x)
+def mass_entry(model, work, i, c, x):
+    """M of mode c and the column of unit motion x on its path."""
+    if model.column_body[model.motion_column[x]] == i:
+        return work.block[block_place(model, i, c, model.motion_column[x])]
+    return rigid.mass_entry(model, work, i, c, x)
 
 
 @inline
-def generalised_force(model, work, c):
+def generalised_force(model, work, i, c):
     """B^T W of mode c: its own body's part and what each of its points carries."""
-    i = model.column_body[c]
     total = work.own[c]
     for x in range(model.copy_at[i] + c - model.v_at[i], model.copy_end[i], model.modes[i]):
-        total = total + dot(six(work.B, x), six(work.W, model.blade_body[x]))
+        total = total + dot(six(work.B, x), six(work.W, model.motion_body[x]))
     return total
 
 
-@kernel
+@separate
 def balance(model, work, i):
     """W = M^ Ydot - Q^ of the body alone, with what its modes' accelerations take; work.own: the balance of each mode."""
     if is_point(model, i):
@@ -216,7 +232,7 @@ def balance(model, work, i):
     terms(model, work, i)
     l, m = model.v_at[i], model.v_end[i]
     a, qdd = six(work.a, i), work.acceleration
-    force = add_momentum(model, work, i, qdd, momentum_of(work.inertia, i, a))
+    force = momentum(model, work, i, a, qdd)
     put(work.W, i, minus(force, six(work.W, i)))
     for c in range(l, m):
         x = dot(six(work.h, c), a) - work.own[c] + dot(six(work.B, c), force)
@@ -225,20 +241,20 @@ def balance(model, work, i):
         work.own[c] = x
 
 
-@kernel
+@separate
 def eliminate(model, work, i):
     """Take the modes of a flexible body out of its articulated inertia and force, the last first. Between them is the block
     of which c's row stays for the way outwards: xi_c'' = (u - U^T a - sum_{d<c} M_cd xi_d'') / d.
-    Of a point: what its blades carry."""
+    Of a point: what its unit motions carry."""
     I, W, U = work.articulated, work.W, work.U
     if is_point(model, i):
-        for x in range(model.blade_at[i], model.blade_at[i] + model.modes[i]):
+        for x in range(model.motion_at[i], model.motion_at[i] + model.modes[i]):
             put(U, x, articulated_times(I, i, six(work.B, x)))
         return
     l, m = model.v_at[i], model.v_end[i]
     own_columns(model, work, i)
     for c in range(l, m):
-        work.P[c] = generalised_force(model, work, c) + work.tau[c]
+        work.P[c] = generalised_force(model, work, i, c) + work.tau[c]
     for c in range(m - 1, l - 1, -1):
         if not is_free(model, c):
             continue
@@ -256,7 +272,7 @@ def eliminate(model, work, i):
                     work.block[at] = work.block[at] - y * work.block[block_place(model, i, c, k)]
 
 
-@kernel
+@separate
 def accelerate(model, work, i):
     """Accelerations of the modes, then of the body's frame; or of a point."""
     if is_point(model, i):
@@ -276,7 +292,7 @@ def accelerate(model, work, i):
     put(work.a, i, a)
 
 
-@kernel
+@separate
 def transform(model, work, i):
     """Its part of B^T M B with M over the frame's motion and the modes: K, h and m."""
     if is_point(model, i):
@@ -285,27 +301,37 @@ def transform(model, work, i):
     M, P = work.M, work.P
     B, h, nv = work.B, work.h, model.nv
     terms(model, work, i)
-    x = model.tip_blade[i]
+    x = model.tip_motion[i]
     while x >= 0:
-        c, b = model.blade_column[x], six(B, x)
+        c, b = model.motion_column[x], six(B, x)
         L = momentum_of(work.inertia, i, b)  # K B + h: the body's momentum for a unit of the column
-        if model.blade_body[x] == i:
+        if model.motion_body[x] == i:
             L = plus(L, six(h, x))
             P[x] = P[x] + work.own[x]
         else:
             P[c] = P[c] + dot(b, six(work.W, i))
         y = x
         while y >= 0:
-            j = c * nv + model.blade_column[y]
+            j = c * nv + model.motion_column[y]
             M[j] = M[j] + dot(six(B, y), L)
-            if model.blade_body[y] == i:
+            if model.motion_body[y] == i:
                 M[j] = M[j] + dot(six(h, y), b) + modal_mass(model, work, i, x, y)
-            y = model.blade_parent[y]
-        x = model.blade_parent[x]
+            y = model.motion_parent[y]
+        x = model.motion_parent[x]
 
 
-@kernel
+@inline
 def energy(model, work, i):
+    """Kinetic energy of the frame's motion and beyond it."""
+    total = rigid.energy(model, work, i)
+    if not is_point(model, i):
+        modal_energy(model, work, i)
+        total = total + work.own[model.v_at[i]]
+    return total
+
+
+@separate
+def modal_energy(model, work, i):
     """Kinetic energy beyond that of the frame, Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d', into work.own of the first mode."""
     total = 0.0
     for c in range(model.v_at[i], model.v_end[i]):

@@ -9,6 +9,7 @@ from madi.joints.columns import is_driven, is_free
 from madi.joints.free import BASE, base_velocity
 from madi.joints.ladder import has_bias
 from madi.joints.place import bias
+from madi.joints.place import place as place_joint
 from madi.kernel import inline, kernel
 from madi.spatial.articulated import articulated_times, take_out
 from madi.spatial.inertia import momentum_of, put_inertia, turned_symmetric
@@ -34,6 +35,8 @@ from madi.spatial.vector import (
     turned,
     velocity_at,
 )
+
+place = place_joint
 
 
 @inline
@@ -121,9 +124,15 @@ def column(work, i, c):
 
 
 @inline
-def mass_entry(work, c, x):
-    """M of column c and the column of blade x on its path: B_x^T K_c B_c."""
+def mass_entry(model, work, i, c, x):
+    """M of column c of joint i and the column of unit motion x on its path: B_x^T K_i B_c."""
     return dot(six(work.B, x), six(work.U, c))
+
+
+@inline
+def generalised_force(model, work, i, c):
+    """B^T W of column c of joint i."""
+    return dot(six(work.B, c), six(work.W, i))
 
 
 @inline
@@ -169,22 +178,22 @@ def transform(model, work, i):
     J = central_inertia(model, work, i, c)
     Q = cartesian_force(work, i, m, c, J)
     put(work.Q, i, Q)
-    x = model.tip_blade[i]
+    x = model.tip_motion[i]
     while x >= 0:
         b = six(B, x)
         put(T, x, join(velocity_at(b, c), second(b)))
-        x = model.blade_parent[x]
-    x = model.tip_blade[i]
+        x = model.motion_parent[x]
+    x = model.tip_motion[i]
     while x >= 0:
-        k, b = model.blade_column[x], six(T, x)
+        k, b = model.motion_column[x], six(T, x)
         L = join(scaled(m, first(b)), symmetric_times(J, second(b)))
         P[k] = P[k] + dot(b, Q)
         y = x
         while y >= 0:
-            j = k * nv + model.blade_column[y]
+            j = k * nv + model.motion_column[y]
             M[j] = M[j] + dot(L, six(T, y))
-            y = model.blade_parent[y]
-        x = model.blade_parent[x]
+            y = model.motion_parent[y]
+        x = model.motion_parent[x]
 
 
 @kernel
@@ -210,3 +219,16 @@ def cartesian_force(work, i, m, c, J):
     a = plus(velocity_at(A, c), cross(w, velocity_at(Y, c)))
     gyroscopic = plus(cross(w, symmetric_times(J, w)), symmetric_times(J, e))
     return join(minus(first(Q), scaled(m, a)), minus(to_point(Q, c), gyroscopic))
+
+
+@inline
+def momentum(model, work, i, y, rate):
+    """M^ y."""
+    return momentum_of(work.inertia, i, y)
+
+
+@inline
+def energy(model, work, i):
+    """1/2 Y^T M^ Y."""
+    y = six(work.Y, i)
+    return 0.5 * dot(momentum_of(work.inertia, i, y), y)

@@ -102,7 +102,7 @@ def jacobian_entry(model, work, r, j):
     (a mode) both, each in its own way."""
     if model.row_pair[r] < 0:
         return entry(model, r, model.j_column[j])
-    power = model.j_sign[j] * dot(six(work.psi, r), six(work.B, model.j_blade[j]))
+    power = model.j_sign[j] * dot(six(work.psi, r), six(work.B, model.j_motion[j]))
     if model.j_other[j] >= 0:
         power = power - dot(six(work.psi, r), six(work.B, model.j_other[j]))
     return power
@@ -123,11 +123,11 @@ def jacobian(model, work, out):
         for side in range(2):
             i = model.pair_a[k] if side == 0 else model.pair_b[k]
             sign = -1.0 if side == 0 else 1.0
-            x = model.tip_blade[i]
+            x = model.tip_motion[i]
             while x >= 0:
-                c = r * nv + model.blade_column[x]
+                c = r * nv + model.motion_column[x]
                 out[c] = out[c] + sign * dot(six(work.psi, r), six(work.B, x))
-                x = model.blade_parent[x]
+                x = model.motion_parent[x]
 
 
 @kernel

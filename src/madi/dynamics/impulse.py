@@ -24,12 +24,12 @@ def drive_impulse(model, work, v):
     if largest == 0.0:
         return largest
     for c in range(model.nv):
-        x = model.blade_parent[c]
+        x = model.motion_parent[c]
         while x >= 0:
-            j = model.blade_column[x]
+            j = model.motion_column[x]
             if is_free(model, c) and not is_free(model, j):
                 P[c] = P[c] - mass_entry(model, work, c, x) * (work.v[j] - v[j])
             elif not is_free(model, c) and is_free(model, j):
                 P[j] = P[j] - mass_entry(model, work, c, x) * (work.v[c] - v[c])
-            x = model.blade_parent[x]
+            x = model.motion_parent[x]
     return largest

@@ -68,11 +68,11 @@ def mass_matrix(model, work):
                 M[c * nv + x] = dot(six(work.B, x), six(work.U, c))
                 M[x * nv + c] = M[c * nv + x]
                 x = model.column_parent[x]
-        while x >= 0:  # flexible bodies: x is a blade
-            j = model.blade_column[x]
+        while x >= 0:  # flexible bodies: x is a unit motion
+            j = model.motion_column[x]
             M[c * nv + j] = bodies.mass_entry(model, work, c, x)
             M[j * nv + c] = M[c * nv + j]
-            x = model.blade_parent[x]
+            x = model.motion_parent[x]
         M[c * nv + c] = M[c * nv + c] + model.armature[c]
 
 
@@ -89,9 +89,9 @@ def equations(model, work):
                 while j >= 0:
                     M[c * nv + j] = dot(six(work.B, j), six(work.U, c))
                     j = model.free_parent[j]
-            while j >= 0:  # flexible bodies: j is a blade
-                M[c * nv + model.blade_column[j]] = bodies.mass_entry(model, work, c, j)
-                j = model.free_blade[j]
+            while j >= 0:  # flexible bodies: j is a unit motion
+                M[c * nv + model.motion_column[j]] = bodies.mass_entry(model, work, c, j)
+                j = model.free_motion[j]
             M[c * nv + c] = M[c * nv + c] + model.armature[c]
 
 

@@ -112,10 +112,10 @@ def point_jacobian(model, work, t, q, v, x, out):
     for j in range(6 * nv):
         out[j] = 0.0
     f, p = model.frame[i], point(work, i, at(x, 1))
-    k = model.tip_blade[i]
+    k = model.tip_motion[i]
     while k >= 0:
-        c, b = model.blade_column[k], six(work.B, k)
+        c, b = model.motion_column[k], six(work.B, k)
         v, w = to_ground(work, f, velocity_at(b, p)), to_ground(work, f, second(b))
         out[c], out[nv + c], out[2 * nv + c] = v[0], v[1], v[2]
         out[3 * nv + c], out[4 * nv + c], out[5 * nv + c] = w[0], w[1], w[2]
-        k = model.blade_parent[k]
+        k = model.motion_parent[k]

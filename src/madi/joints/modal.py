@@ -7,7 +7,7 @@ The frame of the body and a point s of it, with axes along the body's: at modal 
 Psi, Theta, X the shapes there (X: what bending takes from a beam's length, the source of geometric stiffening). All joints
 of this kind on one body share its modal coordinates. One of them leads to the body's frame, walked from the point on which
 the body hangs, against its drawn direction: its columns are the modes' own. The others lead out, to points on which
-something else hangs; they see the same columns through *blades* of their own.
+something else hangs; they see the same columns through *unit motions* of their own.
 
 In the frame's axes mode c moves the point by u_c = Psi_c + sum X_cd xi_d and turns it by e_c = J(theta) Theta_c, with the
 left Jacobian J = 1 + b theta~ + c theta~ theta~, b = (1 - cos t)/t^2, c = (t - sin t)/t^3, t = |theta|.

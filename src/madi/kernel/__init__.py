@@ -41,11 +41,17 @@ def inline(function: F) -> F:
 SEPARATE: list[Callable[..., Any]] = []
 
 
-def separate(function: F) -> int:
-    """Mark a kernel (model, work, i) that few models need: it is compiled by itself, when a model first needs it, and called
-    by its address. Gives its number, for `call_separate`; the addresses are in model.separate."""
+def separate(function: Callable[..., None]) -> Callable[..., None]:
+    """A kernel (model, work, i) that few models need: it is compiled by itself, when a model first needs it, and called by
+    its address, which is in model.separate."""
+    number = len(SEPARATE)
     SEPARATE.append(kernel(function))
-    return len(SEPARATE) - 1
+
+    @inline
+    def call(model: Any, work: Any, i: int) -> None:
+        call_separate(model.separate[number], number, model, work, i)
+
+    return call
 
 
 def call_separate(address: Any, number: int, model: Any, work: Any, i: int) -> None:

@@ -41,7 +41,7 @@ def coefficients(model, work):
         if model.nh == 0:
             work.mass[k] = dot6(work.B, model.m_column[k], work.U, model.m_row[k])
         else:
-            work.mass[k] = mass_entry(model, work, model.m_row[k], model.m_blade[k])
+            work.mass[k] = mass_entry(model, work, model.m_row[k], model.m_motion[k])
         if model.m_row[k] == model.m_column[k]:
             work.mass[k] = work.mass[k] + model.armature[model.m_row[k]]
     for r in range(model.nr):

@@ -4,8 +4,8 @@ Everything an evaluation needs is in these two arrays (and a scratch array): the
 handed to C by three pointers, and filled with symbols to trace a model. Bodies are numbered 1..n in depth-first order,
 parents before children, so that the subtree of body i is i..last[i]; body 0 is the ground. *Columns* are the degrees of
 freedom: column c is one column B_c of the motion subspace of the joint of body column_body[c]. A column of a flexible body
-(a mode) moves every point of it in a way of its own, so B has more rows, *blades*: blade c of a column is what its own body
-sees of it, further blades are what is attached to each point sees (joints/modal.py). *Pairs* are two frames,
+(a mode) moves every point of it in a way of its own, so B has more rows, *unit motions*: unit motion c is what its own body
+sees of column c, further ones are what is attached to each point sees of a mode (joints/modal.py). *Pairs* are two frames,
 one on each of two bodies, that constraints compare; *rows* are scalar constraints; *unknowns* are those of the loop
 equations (free columns and multipliers) in the order of elimination (topology/pattern.py).
 """
@@ -33,7 +33,7 @@ HEADER = {
     "nd": "instructions of the tape that belong to drives, its first", "nk": "pairs", "nr": "rows",
     "nj": "entries of the constraint Jacobian", "nm": "entries of the mass matrix", "nu": "unknowns of the loop equations",
     "nl": "entries below the diagonal of their factor", "nx": "multiplications of their factorisation",
-    "nn": "free columns, where there are loops", "nb": "blades: columns as seen by what they move",
+    "nn": "free columns, where there are loops", "nb": "unit motions: columns as seen by what they move",
     "ng": "numbers of modes: inertia integrals, shapes at points", "nz": "entries of modal mass blocks",
     "na": "force elements whose law sees their line",
     "nh": "flexible bodies", "nw": "modes times functions of their foreshortening", "ny": "modes and those functions",
@@ -57,18 +57,18 @@ INTS: list[tuple[Any, ...]] = [
     ("mode_at", "n"),  # first number of their shapes at the joint (joints/modal.py)
     ("inertia_at", "n"),  # first of its inertia integrals (bodies/bending.py)
     ("block_at", "n"),  # first entry of its modal mass block
-    ("bows", "n"),  # how many functions its foreshortening is made of
-    ("bow_at", "n"),
+    ("shortenings", "n"),  # how many functions its foreshortening is made of
+    ("shortening_at", "n"),
     ("eta_at", "n"),
     ("turn", "n"),  # modes turn the joint: -1 not, 0..2 about that axis only, 3 anyhow
-    ("blade_at", "n"),  # first blade of a modal joint
-    ("copy_at", "n"),  # of a flexible body: the blades of its points
+    ("motion_at", "n"),  # first unit motion of a modal joint
+    ("copy_at", "n"),  # of a flexible body: the unit motions of its points
     ("copy_end", "n"),
-    ("tip_blade", "n"),  # last blade on the path to the body, -1 if nothing moves it
-    ("blade_column", "nb"),
-    ("blade_body", "nb"),
-    ("blade_parent", "nb"),  # previous blade on the path to the base, -1 at its end
-    ("free_blade", "nb"),  # the same, driven columns left out
+    ("tip_motion", "n"),  # last unit motion on the path to the body, -1 if nothing moves it
+    ("motion_column", "nb"),
+    ("motion_body", "nb"),
+    ("motion_parent", "nb"),  # previous unit motion on the path to the base, -1 at its end
+    ("free_motion", "nb"),  # the same, driven columns left out
     ("separate", str(len(SEPARATE))),  # addresses of the kernels in kernel.SEPARATE, where the model needs them
     ("column_body", "nv"),
     ("column_parent", "nv"),  # previous column on the path to the base, -1 at its end
@@ -98,12 +98,12 @@ INTS: list[tuple[Any, ...]] = [
     ("row_first", "nr+1"),  # first of its entries in the constraint Jacobian
     ("j_column", "nj"),
     ("j_sign", "nj"),  # +1: the column moves body b of the pair, -1: body a
-    ("j_blade", "nj"),
-    ("j_other", "nj"),  # blade by which the column moves the pair's other body too, -1 if it does not
+    ("j_motion", "nj"),
+    ("j_other", "nj"),  # unit motion by which the column moves the pair's other body too, -1 if it does not
     ("j_place", "nj"),  # its place in the factor
     ("m_row", "nm"),
     ("m_column", "nm"),
-    ("m_blade", "nm"),  # the column as seen from that of m_row
+    ("m_motion", "nm"),  # the column as seen from that of m_row
     ("m_place", "nm"),
     ("column_place", "nv"),  # the column among the unknowns, -1 if driven
     ("l_first", "nu+1"),  # entries below the diagonal of each unknown's column
@@ -161,7 +161,7 @@ SCRATCH: list[tuple[Any, ...]] = [
     ("bent", "nh", 9),  # of a flexible body: S and J in its axes
     ("block", "nz"),  # modal mass blocks
     ("own_mass", "nz"),  # of the body alone
-    ("bow", "nw"),  # G_rc: how foreforeshortening function r grows with mode c
+    ("shortening", "nw"),  # G_rc: how foreshortening function r grows with mode c
     ("M", "nv*nv"),  # by rows
     ("frame_R", "nf", 3, 3),  # reference frames in the ground: axes, origins
     ("frame_r", "nf", 3),

@@ -1,4 +1,4 @@
-"""Arrays of flexible bodies: shapes at their points, inertia integrals, and the blades of their modes."""
+"""Arrays of flexible bodies: shapes at their points, inertia integrals, and the unit motions of their modes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FIELDS = (
     "inertia_at",
     "block_at",
     "turn",
-    "blade_at",
+    "motion_at",
     "copy_at",
     "copy_end",
-    "bows",
-    "bow_at",
+    "shortenings",
+    "shortening_at",
     "eta_at",
 )
 
@@ -39,9 +39,9 @@ class Modal:
         self.points: dict[int, list[int]] = {}  # of every flexible body: the bodies that are points of it
         self.hung: dict[str, np.ndarray] = {}  # X where each is attached: foreshortening is counted from there
         self.entries = 0
-        self.bows = 0
+        self.shortenings = 0
         self.rows = 0
-        self.blades = 0
+        self.motions = 0
 
     def add(self, i: int, joint: Joint, owner: Body, reverse: bool, ints: dict[str, np.ndarray], body: int) -> None:
         """Body i of a modal joint: the flexible body itself, walked to from one of its points, or another point of it."""
@@ -53,12 +53,12 @@ class Modal:
         self.shape += list(station.numbers(self.hung[owner.name]))
         if reverse:
             mine |= {"modal": len(self.points), "mode_v": int(ints["v_at"][i]), "inertia_at": len(self.shape),
-                     "block_at": self.entries, "blade_at": int(ints["v_at"][i])}  # fmt: skip
-            numbers, bows = field.integrals(station.position, station.chi)
+                     "block_at": self.entries, "motion_at": int(ints["v_at"][i])}  # fmt: skip
+            numbers, count = field.integrals(station.position, station.chi)
             self.shape += list(numbers)
-            mine |= {"bows": bows, "bow_at": self.bows, "eta_at": self.rows}
-            self.bows += bows * k
-            self.rows += k + bows
+            mine |= {"shortenings": count, "shortening_at": self.shortenings, "eta_at": self.rows}
+            self.shortenings += count * k
+            self.rows += k + count
             self.entries += k * k
             self.points[i] = []
         else:
@@ -69,14 +69,14 @@ class Modal:
             self.ints[name][i] = value
 
     def arrays(self, ints: dict[str, np.ndarray], columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """All fields, by body and by blade: first one blade for every column, then those of the points."""
+        """All fields, by body and by unit motion: first one unit motion for every column, then those of the points."""
         nv, n = len(columns["column_body"]), len(ints["parent"])
         found = self.ints
         column, body = list(range(nv)), list(columns["column_body"])
         for i, points in self.points.items():
             found["copy_at"][i] = len(column)
             for p in points:
-                found["blade_at"][p] = len(column)
+                found["motion_at"][p] = len(column)
                 modes = range(int(ints["v_at"][i]), int(ints["v_end"][i]))
                 column += modes
                 body += [p] * len(modes)
@@ -87,7 +87,7 @@ class Modal:
             outward = k > 0 and found["modal"][i] < 0
             # what a point sees of its body's modes takes the place of what the body sees of them
             before = parent[found["mode_v"][i]] if outward else tip[above]
-            first = int(found["blade_at"][i]) if k else int(ints["v_at"][i])
+            first = int(found["motion_at"][i]) if k else int(ints["v_at"][i])
             for x in range(first, first + k if k else int(ints["v_end"][i])):
                 parent[x], before = before, x
             tip[i] = before
@@ -95,19 +95,19 @@ class Modal:
         for x in range(len(free)):
             while free[x] >= 0 and columns["drive"][column[free[x]]] != FREE_COLUMN:
                 free[x] = parent[free[x]]
-        self.blades = len(column)
-        blades = {"blade_column": np.array(column, dtype=np.int64), "blade_body": np.array(body, dtype=np.int64),
-                  "blade_parent": parent, "free_blade": free}  # fmt: skip
-        return {**found, "tip_blade": tip, **blades}
+        self.motions = len(column)
+        motions = {"motion_column": np.array(column, dtype=np.int64), "motion_body": np.array(body, dtype=np.int64),
+                  "motion_parent": parent, "free_motion": free}  # fmt: skip
+        return {**found, "tip_motion": tip, **motions}
 
     def sizes(self) -> dict[str, int]:
         """Of the layout's header."""
         return {
-            "nb": self.blades,
+            "nb": self.motions,
             "ng": len(self.shape),
             "nz": self.entries,
             "nh": len(self.points),
-            "nw": self.bows,
+            "nw": self.shortenings,
             "ny": self.rows,
         }
 

@@ -23,7 +23,7 @@ from madi.joints.columns import FREE_COLUMN
 
 def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
     """All index arrays of the loop equations, and their sizes. `active`: rows that do not vanish identically."""
-    free_blade, column_of, drive = fields["free_blade"], fields["blade_column"], fields["drive"]
+    free_motion, column_of, drive = fields["free_motion"], fields["motion_column"], fields["drive"]
     free = [c for c in range(len(drive)) if drive[c] == FREE_COLUMN] if len(active) else []
     entries = [_row_entries(r, fields) for r in range(len(active))]
     # the graph, by unknowns: free columns from the leaves to the root, then the active rows
@@ -39,7 +39,7 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
             if j != c:
                 neighbours[place[c]].add(place[j])
                 neighbours[place[j]].add(place[c])
-            x = int(free_blade[x])
+            x = int(free_motion[x])
     for k, r in enumerate(listed):
         for c, *_ in entries[r]:
             neighbours[len(free) + k].add(place[c])
@@ -60,8 +60,8 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
     return {
         "row_place": row_place,
         "row_first": np.concatenate([[0], np.cumsum([len(item) for item in entries])]),
-        **{name: jacobian[:, k] for k, name in enumerate(("j_column", "j_sign", "j_blade", "j_other", "j_place"))},
-        **{name: masses[:, k] for k, name in enumerate(("m_row", "m_column", "m_blade", "m_place"))},
+        **{name: jacobian[:, k] for k, name in enumerate(("j_column", "j_sign", "j_motion", "j_other", "j_place"))},
+        **{name: masses[:, k] for k, name in enumerate(("m_row", "m_column", "m_motion", "m_place"))},
         "column_place": column_place, **factor.arrays(),
         "sizes": {"nj": len(jacobian), "nm": len(masses), "nn": len(free), **factor.sizes()},
     }  # fmt: skip
@@ -96,17 +96,17 @@ class Factor:
 
 
 def _row_entries(r: int, fields: dict[str, Any]) -> list[tuple[int, int, int, int]]:
-    """(free column, sign, blade, other blade) of row r, in the order of the columns."""
+    """(free column, sign, unit motion, other unit motion) of row r, in the order of the columns."""
     k, drive = fields["row_pair"][r], fields["drive"]
     if k < 0:
         return sorted({(int(c), 1, int(c), -1) for c in (fields["row_a"][r], fields["row_b"][r]) if drive[c] == FREE_COLUMN})
     paths = []
     for i in (int(fields["pair_a"][k]), int(fields["pair_b"][k])):
         path = {}
-        x = int(fields["tip_blade"][i])
+        x = int(fields["tip_motion"][i])
         while x >= 0:
-            path[int(fields["blade_column"][x])] = x
-            x = int(fields["blade_parent"][x])
+            path[int(fields["motion_column"][x])] = x
+            x = int(fields["motion_parent"][x])
         paths.append(path)
     found = []
     for c in paths[0].keys() | paths[1].keys():

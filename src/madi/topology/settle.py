@@ -55,7 +55,7 @@ def column_amounts(layout: Layout) -> np.ndarray:
     for i in np.flatnonzero(model.modal >= 0):
         at, k = int(model.inertia_at[i]), int(model.modes[i])
         turning = shape[at + 4] + shape[at + 7] + shape[at + 9]
-        n, at = k + int(model.bows[i]), at + 10 + 12 * (k + int(model.bows[i]))
+        n, at = k + int(model.shortenings[i]), at + 10 + 12 * (k + int(model.shortenings[i]))
         modal = np.diag(shape[at : at + n * n].reshape(n, n))[:k]
         # the rms displacement against the gyration radius
         amounts[model.v_at[i] : model.v_end[i]] = 1e-3 * np.sqrt(turning / modal)
