@@ -1,5 +1,6 @@
 """What engine='auto' chooses."""
 
+import madi
 from madi.papers import rssr
 from madi.run.simulate import prepare
 
@@ -17,4 +18,4 @@ def test_auto_weighs_what_compiling_takes_here(monkeypatch, tmp_path):
     monkeypatch.setattr(jit, "is_made", lambda piece: True)
     for seconds, wanted in ((1.0, "compiled"), (200.0, "jit")):
         monkeypatch.setattr(compiler, "seconds_for", lambda lines, seconds=seconds: seconds)
-        assert choice.choose_engine(s, "auto", "recursive", 4.0, 1e-6, "projection", method) == wanted
+        assert choice.choose_engine(s, "auto", "recursive", 4.0, 1e-6, madi.Projection(), method) == wanted

@@ -79,7 +79,8 @@ def test_loops_and_no_memory_errors(tmp_path):
     subprocess.run(["cc", *CLEAN, "-O2", "-c", str(tmp_path / "andrews_squeezer.c"), "-o", str(object_file)], check=True)
     listed = subprocess.run(["nm", "-u", str(object_file)], capture_output=True, text=True, check=True).stdout.split("\n")
     needed = {line.split()[-1] for line in listed if line.strip()}
-    assert needed <= LIBM | {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}, needed
+    moves = {"memcpy", "memmove", "memset"}  # what compilers make of loops that copy, on bare machines too
+    assert needed <= LIBM | moves | {"_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail"}, needed
 
 
 @pytest.mark.slow

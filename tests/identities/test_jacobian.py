@@ -1,12 +1,16 @@
 """The residual R = M a + Phi_q^T lam - P and its derivatives: identities and central differences on random mechanisms."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import madi
+from madi.integrate.memory import Loop
 from madi.kernel import call
+from madi.kernel.fields import Fields, Reals, function, given_reals
 from tests.mechanisms import close_loops, moved, random_state, random_tree
 
 SEEDS = st.integers(0, 10**6)
@@ -92,22 +96,29 @@ def test_engines_agree_on_the_residual_and_its_blocks():
     for name in ("plain", "jit", "compiled"):
         engine = s.engine(name)
         answers.append(engine.evaluate("residual", 0.3, q, v, x, s.nv + 2 * s.n_constraints))
-        function, context = engine.program("jacobian", trace)
         out = np.zeros(sum(blocks.sizes))
-        if name == "plain":
-            function(0.3, q, v, x, out, context)
-        else:
-            repeat = engine.loop(once, "iIFFFF")
-            repeat(function, context, q, v, x, out)
+        engine.loop(ONCE)(Once({}, function=engine.program("jacobian", trace), q=q, v=v, x=x, out=out))
         values.append(out)
     for other in (1, 2):
         np.testing.assert_allclose(answers[other], answers[0], rtol=1e-10, atol=1e-10)
         np.testing.assert_allclose(values[other], values[0], rtol=1e-9, atol=1e-9)
 
 
-def once(function, context, q, v, x, out):
-    call(function, 0.3, q, v, x, out, context)
-    return 0
+class Once(Fields):
+    """A system function and its arguments."""
+
+    function: Any = function()
+    q: Reals = given_reals()
+    v: Reals = given_reals()
+    x: Reals = given_reals()
+    out: Reals = given_reals()
+
+
+def once(m):
+    return call(m.function, 0.3, m.q, m.v, m.x, m.out)
+
+
+ONCE = Loop("test-once", once, Once)
 
 
 def test_functions_that_stay_in_python_are_differenced_and_said_so():

@@ -19,8 +19,8 @@ def test_the_6x6_stands_rolls_and_keeps_its_peaks():
     tight = madi.simulate(s, 3.0, method="dopri", rtol=1e-8, times=np.linspace(0, 3, 3001))
     peaks = np.max(np.abs(six_by_six.chassis(tight)), axis=0)
     assert np.all(peaks > [5, 10])
-    for h, options in ((0.02, six_by_six.REAL_TIME), (0.02, {}), (0.01, six_by_six.REAL_TIME)):
-        run = madi.simulate(s, 3.0, step=h, method="newmark", engine="jit", **options)
+    for h, method in ((0.02, six_by_six.REAL_TIME), (0.02, "newmark"), (0.01, six_by_six.REAL_TIME)):
+        run = madi.simulate(s, 3.0, step=h, method=method, engine="jit")
         a = six_by_six.chassis(run)
         np.testing.assert_allclose(np.max(np.abs(a), axis=0), peaks, rtol=0.05)
         assert np.max(np.abs(a[run.data["time"].values < 1.0])) < 1e-10
@@ -47,10 +47,12 @@ def test_explicit_newmark_does_on_the_6x6_what_p4_says():
 
 
 def test_rk4_at_20_ms_shows_p4_s_false_peaks_with_a_stronger_damper():
+    """20 ms is beyond its stability limit: what grows begins as rounding, so how false the peaks get is not the same from
+    machine to machine."""
     s = six_by_six.experiment(six_by_six.STIFFER * six_by_six.DAMPER).build()
     tight = madi.simulate(s, 3.0, method="dopri", rtol=1e-8, times=np.linspace(0, 3, 3001))
     peaks = np.max(np.abs(six_by_six.chassis(tight)), axis=0)
-    for step, low, high in ((0.01, 0.0, 0.05), (0.02, 0.2, 10.0)):
+    for step, low, high in ((0.01, 0.0, 0.05), (0.02, 0.1, 10.0)):
         a = six_by_six.chassis(madi.simulate(s, 3.0, step=step, method="rk4", engine="jit"))
         assert low < np.max(np.abs(np.max(np.abs(a), axis=0) / peaks - 1)) < high
 

@@ -405,5 +405,5 @@ class LoopRecord:
 def loop_record(recording: Any, n: int) -> LoopRecord:
     """Of the first n outputs."""
     alone = ("residual", "residual_rate", "independence", "dependent", "identity_error", "condition")
-    rows = {name: getattr(recording, name).reshape(-1, recording.nr)[:n] for name in ("multipliers", "paces")}
+    rows = {name: getattr(recording, name).reshape(recording.outputs, recording.nr)[:n] for name in ("multipliers", "paces")}
     return LoopRecord(**{name: getattr(recording, name)[:n] for name in alone}, **rows)
