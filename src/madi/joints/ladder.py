@@ -37,7 +37,8 @@ def always(this: Kernel) -> Kernel:
 
 
 def ladder(name: str, end: Kernel | None = None) -> Kernel:
-    """ask(code, ...): what the joint's file calls `name`; of those without it `end`, or none is asked for."""
+    """ask(code, ...): what the joint's file calls `name`, of joints without it `end`. Without an end all that are asked for
+    have it, and the last needs no question."""
     found = [(module.KIND.code, getattr(module, name)) for module in MODULES if hasattr(module, name)]
     ask = always(end or found.pop()[1])
     for code, this in reversed(found):
