@@ -226,6 +226,14 @@ def test_first_steps_belong_to_every_adaptive_method():
         assert first[0] <= 1e-6 * (1 + 1e-9) < first[2]
 
 
+def test_options_that_these_steps_have_no_use_for_are_refused():
+    for kind in (madi.Adams, madi.Radau):
+        with pytest.raises(madi.InputError, match=r"first_step=1e-06: with a step of 0\.01 s all steps have that length"):
+            madi.simulate(pendulum(), 0.1, step=0.01, method=kind(first_step=1e-6))
+    with pytest.raises(madi.InputError, match="order=3: it belongs to fixed steps"):
+        madi.simulate(pendulum(), 0.1, method=madi.Adams(order=3))
+
+
 @pytest.mark.parametrize("what, word", [("method", word) for word in METHODS] + [("loops", word) for word in LOOP_METHODS])
 def test_an_option_that_a_method_does_not_have_is_refused_by_name(what, word):
     with pytest.raises(madi.InputError, match=rf"{what}: '{word}' has no option 'softly'"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from madi import bodies
 from madi.joints.columns import is_driven
 from madi.kernel import inline, kernel
-from madi.spatial.algebra import turned, turned_back
 from madi.spatial.vector import (
     NO_MOTION,
     NO_VECTOR,
@@ -62,37 +61,3 @@ def accelerations(model, work, qdd):
     """work.a: state accelerations relative to A, so that Ydot = A + a (+ gravity)."""
     for i in range(1, model.n):
         bodies.follow(model, work, i, qdd)
-
-
-@inline
-def point(work, i, s0, s1, s2):
-    """Reference coordinates of the point s of body i (in its internal axes)."""
-    R, r = work.R, work.r
-    return (
-        r[i, 0] + R[i, 0, 0] * s0 + R[i, 0, 1] * s1 + R[i, 0, 2] * s2,
-        r[i, 1] + R[i, 1, 0] * s0 + R[i, 1, 1] * s1 + R[i, 1, 2] * s2,
-        r[i, 2] + R[i, 2, 0] * s0 + R[i, 2, 1] * s1 + R[i, 2, 2] * s2,
-    )
-
-
-@inline
-def point_velocity(work, i, x, y, z):
-    """Velocity of the point of body i that is now at the reference coordinates (x, y, z): v + w x r."""
-    Y = work.Y
-    return (
-        Y[i, 0] + (Y[i, 4] * z - Y[i, 5] * y),
-        Y[i, 1] + (Y[i, 5] * x - Y[i, 3] * z),
-        Y[i, 2] + (Y[i, 3] * y - Y[i, 4] * x),
-    )
-
-
-@inline
-def to_ground(work, f, x, y, z):
-    """A vector of reference frame f in ground axes."""
-    return turned(work.frame_R, f, x, y, z)
-
-
-@inline
-def from_ground(work, f, x, y, z):
-    """A vector of ground axes in the axes of reference frame f."""
-    return turned_back(work.frame_R, f, x, y, z)

@@ -153,6 +153,12 @@ class Body:
         unused = "  (void)M_reals; (void)M_counts; (void)M_p;"
         return "\n".join([head, "{", *declared, unused, *self.lines, "}\n"])
 
+    def cannot(self, node: ast.AST) -> SyntaxError:
+        """What is outside the subset, and where it stands."""
+        line = self.kernel.__code__.co_firstlineno + getattr(node, "lineno", 1) - 1
+        place = f"{self.kernel.__module__}.{self.kernel.__qualname__}, line {line}"
+        return SyntaxError(f"{place}: {type(node).__name__} is not part of what is translated to C")
+
     # ---- statements -------------------------------------------------------------------------------------------------
 
     def block(self, statements: list[ast.stmt], depth: int) -> list[str]:
@@ -196,7 +202,7 @@ class Body:
             return [f"return {made.code};"]
         if isinstance(s, ast.Break | ast.Continue):
             return ["break;" if isinstance(s, ast.Break) else "continue;"]
-        raise NotImplementedError(ast.dump(s))
+        raise self.cannot(s)
 
     def condition(self, s: ast.If, depth: int) -> list[str]:
         """An if; a branch that is known never to be taken is left out."""
@@ -230,7 +236,8 @@ class Body:
         """target = value; several at once are computed before any is assigned."""
         if not isinstance(target, ast.Tuple):
             return self.put(target, self.expression(value))
-        assert isinstance(value, ast.Tuple), "a kernel that returns several numbers is not translated"
+        if not isinstance(value, ast.Tuple):  # a kernel that returns several numbers
+            raise self.cannot(value)
         made = [self.expression(part) for part in value.elts]
         if all(
             isinstance(x, Known) or (isinstance(t, ast.Name) and x.kind in (REALS, INTS))
@@ -282,7 +289,7 @@ class Body:
             return Text(f"({number})" if number.startswith("-") else number, REAL)
         if isinstance(value, np.ndarray):
             return self.whole.table(made.name or f"table{id(value) % 99991}", value)
-        raise NotImplementedError(f"{made.name}: {type(value).__name__}")
+        raise TypeError(f"{self.kernel.__qualname__}: {made.name} is a {type(value).__name__}, which C has no number for")
 
     def expression(self, e: ast.expr) -> Any:
         """A Text, or Known."""

@@ -361,6 +361,14 @@ class Adams(Adaptive):
         if self.order not in (2, 3, 4, 5):
             raise InputError(f"order={self.order!r}: give 2 to 5 (the first points are of fourth order)")
 
+    def refuse(self, step: float | None) -> None:
+        """See Method."""
+        super().refuse(step)
+        if step is None and self.order != Adams.order:
+            raise InputError(
+                f"order={self.order!r}: it belongs to fixed steps; without `step` the order is chosen. Leave it out"
+            )
+
     def put(self, memory: object) -> None:
         """See Method."""
         super().put(memory)

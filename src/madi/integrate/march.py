@@ -51,6 +51,22 @@ def after_step(m, t, h):
     note_step(m, t, h)
 
 
+def starting(begin: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel by which a loop begins, the first time: what the method does then, and outputs at the start itself."""
+
+    @kernel
+    def start(m):  # type: ignore[no-untyped-def]
+        if m.started == 0:
+            m.started = 1
+            status = begin(m)
+            if status != DONE:
+                return status
+            first_outputs(m)
+        return DONE
+
+    return start
+
+
 def fixed_steps(
     name: str, memory: Any, step: Callable[..., Any], begin: Callable[..., Any] = begin_at_rest,
     outputs: Callable[..., Any] = cubic_outputs, remember: Callable[..., Any] = nothing,
@@ -60,14 +76,12 @@ def fixed_steps(
     `step(m, t, h)`: (q1, v1, a1) from (q, v, a), the loops closed; returns DONE or a failure. `begin(m)`: once, at the
     start. `outputs(m, t, h)`: those within the step. `remember(m)`: what is kept of the step before it is taken.
     """
+    start = starting(begin)
 
     def loop(m):  # type: ignore[no-untyped-def]
-        if m.started == 0:
-            m.started = 1
-            status = begin(m)
-            if status != DONE:
-                return status
-            first_outputs(m)
+        status = start(m)
+        if status != DONE:
+            return status
         while m.next < m.upto:
             if m.limit <= 0:
                 return PAUSED
@@ -98,14 +112,12 @@ def judged_steps(
     a failure. `complete(m, t, h)`: the end of an accepted step, its outputs; returns DONE, AGAIN (not taken) or a failure.
     `longer(m, h, error)`, `shorter(m, h, error)`: length of the next step after one that was accepted, rejected.
     """
+    start = starting(begin)
 
     def loop(m):  # type: ignore[no-untyped-def]
-        if m.started == 0:
-            m.started = 1
-            status = begin(m)
-            if status != DONE:
-                return status
-            first_outputs(m)
+        status = start(m)
+        if status != DONE:
+            return status
         while m.next < m.upto:
             if m.limit <= 0:
                 return PAUSED

@@ -52,6 +52,9 @@ class Method:
     def put(self, memory: Any) -> None:
         """Options into the memory of a run."""
 
+    def refuse(self, step: float | None) -> None:
+        """Options that a run with this step (None: chosen) has no use for: whoever gives them expects them to matter."""
+
     def feed_back(self, options: Any) -> None:
         """Of a solver that is not ours: options of the loop equations it evaluates."""
 
@@ -78,6 +81,13 @@ class Adaptive(Method):
     def put(self, memory: Any) -> None:
         """See Method."""
         memory.first_step = self.first_step or 0.0
+
+    def refuse(self, step: float | None) -> None:
+        """See Method."""
+        if step is not None and self.first_step is not None:
+            raise InputError(
+                f"first_step={self.first_step!r}: with a step of {step:g} s all steps have that length. Leave it out"
+            )
 
 
 def a_time(value: Any, what: str) -> float:

@@ -10,20 +10,25 @@ from madi.kernel.fields import Fields, Reals, function, given_reals, part, reals
 from madi.loops.memory import LoopTally
 
 
-class Recording(Fields):
-    """States in; what is recorded of them out, a row for each output."""
+class States(Fields):
+    """The states of a run, at its outputs."""
 
     nq: int = size()
     nv: int = size()
     nr: int = size()
     outputs: int = size()
     width: int = size()
-    forward: Any = function()
-    close: Any = function()  # in its place where there are loops: every output is closed first
-    observe: Any = function()
     times: Reals = given_reals()
     q: Reals = given_reals()
     v: Reals = given_reals()
+
+
+class Recording(States):
+    """What is recorded of states, a row for each output."""
+
+    forward: Any = function()
+    close: Any = function()  # in its place where there are loops: every output is closed first
+    observe: Any = function()
     phi: Reals = given_reals()  # where `close` leaves residuals, their rates, multipliers, rates of drives, its remarks
     rate: Reals = given_reals()
     lam: Reals = given_reals()
@@ -42,19 +47,11 @@ class Recording(Fields):
     paces: Reals = reals("outputs*nr")
 
 
-class LoadRecording(Fields):
+class LoadRecording(States):
     """Joint loads of recorded states."""
 
-    nq: int = size()
-    nv: int = size()
-    nr: int = size()
-    outputs: int = size()
-    width: int = size()
     asked: int = size()  # numbers of the request: how many joints, which
     loads: Any = function()
-    times: Reals = given_reals()
-    q: Reals = given_reals()
-    v: Reals = given_reals()
     a: Reals = given_reals()
     multipliers: Reals = given_reals()
     x: Reals = reals("nv+asked+nr")  # accelerations, the request, multipliers

@@ -27,6 +27,7 @@ docs/references.md: [P4], [Newmark 1959], [Chung, Hulbert 1993], [Hilber, Hughes
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -347,7 +348,7 @@ def remember_step(m, t, h):
 
 
 @dataclass(frozen=True)
-class Structural(Method):
+class Structural(Method, ABC):
     """Base of both: `iterations` of Newton in a step, None until it converges, or so many (real time); `jacobian`: when its
     matrix is made, "iteration", "step", "slow" (when it converges slowly; the default) or "once"."""
 
@@ -369,9 +370,9 @@ class Structural(Method):
                 "jacobian='slow' judges how Newton converges; with a fixed number of iterations use 'step' or 'once'"
             )
 
+    @abstractmethod
     def scheme(self) -> tuple[float, float, float, float]:
         """(alpha_m, alpha_f, beta, gamma)."""
-        raise NotImplementedError
 
     def put(self, memory: Any) -> None:
         """See Method."""

@@ -51,8 +51,8 @@ def composite_masses(model, work):
     coefficients(model, work)
 
 
-def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel `close` of a method."""
+def closing_positions(refactor: Callable[..., Any], step_for: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel that closes positions."""
 
     @kernel
     def close_positions(model, work):
@@ -91,6 +91,12 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
             fresh = False
             size = now
         return size <= good
+
+    return close_positions
+
+
+def closing_velocities(refactor: Callable[..., Any], step_for: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel that closes speeds."""
 
     @kernel
     def close_velocities(model, work, v):
@@ -132,6 +138,13 @@ def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: 
                     work.factor_valid = 0
             size = now
         return size <= good
+
+    return close_velocities
+
+
+def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel `close` of a method."""
+    close_positions, close_velocities = closing_positions(refactor, step_for), closing_velocities(refactor, step_for)
 
     @kernel
     def close(model, work, t, q, v, tau, out):

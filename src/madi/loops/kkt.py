@@ -13,7 +13,7 @@ from __future__ import annotations
 from madi.bodies import mass_entry
 from madi.constraints.dispatch import jacobian_entry
 from madi.kernel import inline, kernel
-from madi.spatial.algebra import dot6
+from madi.spatial.vector import dot, six
 
 EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
 PROXIMAL = 1  # steps after the first solution; each gains the factor eps on a regular mechanism
@@ -39,7 +39,7 @@ def coefficients(model, work):
     """M and Phi_q, entry by entry; composites, columns and rows are in work."""
     for k in range(model.nm):
         if model.nh == 0:
-            work.mass[k] = dot6(work.B, model.m_column[k], work.U, model.m_row[k])
+            work.mass[k] = dot(six(work.B, model.m_column[k]), six(work.U, model.m_row[k]))
         else:
             work.mass[k] = mass_entry(model, work, model.m_row[k], model.m_motion[k])
         if model.m_row[k] == model.m_column[k]:

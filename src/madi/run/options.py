@@ -96,6 +96,7 @@ def chosen_method(given: Any, step: float | None) -> Method:
         raise InputError(f"method={method.name!r} needs a step, for example step=1e-3")
     if step is not None and method.fixed is None:
         raise InputError(f"method={method.name!r} chooses its own steps: give rtol and atol, or max_step, instead of step")
+    method.refuse(step)
     return method
 
 
