@@ -21,21 +21,18 @@ Rigid bodies are met in every model: theirs is inlined. What others need is comp
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from madi.bodies import modal, rigid
-from madi.kernel import inline
+from madi.bodies.fields import Arrays, Work
+from madi.kernel import Kernel, inline
 
 OTHERS = (modal,)
-Kernel = Callable[..., Any]
 
 
 def rung(owns: Kernel, this: Kernel, others: Kernel) -> Kernel:
     """Of a body that `owns` claims what `this` gives, of any other what `others` do."""
 
     @inline
-    def ask(model, work, i, *given):
+    def ask(model: Arrays, work: Work, i, *given):
         if owns(model, i):
             return this(model, work, i, *given)
         return others(model, work, i, *given)
@@ -60,12 +57,12 @@ _mass_entry, _generalised_force = operation("mass_entry"), operation("generalise
 
 
 @inline
-def mass_entry(model, work, c, x):
+def mass_entry(model: Arrays, work: Work, c, x):
     """M of column c and the column of unit motion x on its path."""
     return _mass_entry(model, work, model.column_body[c], c, x)
 
 
 @inline
-def generalised_force(model, work, c):
+def generalised_force(model: Arrays, work: Work, c):
     """B^T W of column c."""
     return _generalised_force(model, work, model.column_body[c], c)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.cartesian.arrays import model_arrays, scratch
 from madi.cartesian.equations import masses
+from madi.cartesian.fields import model_arrays, scratch
 from madi.cartesian.links import Builder
 from madi.cartesian.motion import angles, relative, take
 from madi.cartesian.pattern import pattern

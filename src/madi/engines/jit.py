@@ -23,10 +23,11 @@ import numpy as np
 
 from madi.engines.cache import is_kept, is_sealed, is_whole, jit_folder, put, workshop
 from madi.equations import ENTRIES
+from madi.equations.fields import Arrays
 from madi.forces import BY_CODE
 from madi.kernel import SEPARATE
 from madi.kernel.fields import Function
-from madi.topology.layout import Arrays, Layout
+from madi.topology.layout import Layout
 
 
 def explain_wait(what: str, compiled: Callable[[], Any]) -> Any:

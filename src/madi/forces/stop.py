@@ -9,6 +9,7 @@ docs/references.md: [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel, where
 
@@ -24,7 +25,7 @@ QUICK = 0.01  # s: without a stiffness given, k = inertia / QUICK^2: half a swin
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Push the coordinate back into its range."""
     c, s = model.force_a[e], model.force_at[e]
     p, x, v = model.parameter, work.q[model.column_q[c]], work.v[c]
