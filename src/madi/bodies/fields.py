@@ -10,6 +10,7 @@ from madi.kernel.fields import Ints, Reals, ints, reals, size
 class Arrays(JointArrays):
     """Inertias; unit motions and their paths; what is kept of flexible bodies."""
 
+    n_other: int = size()  # bodies that are not rigid
     nh: int = size()  # flexible bodies
     nz: int = size()  # entries of modal mass blocks
     nw: int = size()  # modes times functions of their foreshortening

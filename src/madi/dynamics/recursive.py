@@ -64,7 +64,7 @@ def mass_matrix(model: Arrays, work: Work):
             M[c * nv + j] = 0.0
     for c in range(nv):
         x = c
-        if model.nh == 0:
+        if model.n_other == 0:
             while x >= 0:
                 M[c * nv + x] = dot(six(work.B, x), six(work.U, c))
                 M[x * nv + c] = M[c * nv + x]
@@ -86,7 +86,7 @@ def equations(model: Arrays, work: Work):
         if is_free(model, c):
             P[c] = bodies.generalised_force(model, work, c) + work.tau[c]
             j = c
-            if model.nh == 0:
+            if model.n_other == 0:
                 while j >= 0:
                     M[c * nv + j] = dot(six(work.B, j), six(work.U, c))
                     j = model.free_parent[j]

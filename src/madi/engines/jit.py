@@ -100,7 +100,7 @@ def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     )
     table, place = layout.arrays.table.copy(), list(Arrays.fields).index
     table[place("force_call")] = calls.ctypes.data
-    if layout.header("nh"):
+    if layout.header("n_other"):
         separate = np.array([separate_function(number).address for number in range(len(SEPARATE))], dtype=np.int64)
         table[place("separate")] = separate.ctypes.data
         return table, (calls, separate)

@@ -39,7 +39,7 @@ def remark(tally, dependent, near):
 def coefficients(model: Arrays, work: Work):
     """M and Phi_q, entry by entry; composites, columns and rows are in work."""
     for k in range(model.nm):
-        if model.nh == 0:
+        if model.n_other == 0:
             work.m_value[k] = dot(six(work.B, model.m_column[k]), six(work.U, model.m_row[k]))
         else:
             work.m_value[k] = mass_entry(model, work, model.m_row[k], model.m_motion[k])
