@@ -54,6 +54,7 @@ page:
 
 # the site, into site/; books and pictures in it are made by the two targets below, now and then
 docs: $(VENV)/.docs
+	$(BIN)/python tools/path.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 

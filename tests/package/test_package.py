@@ -5,13 +5,11 @@ import re
 import subprocess
 import sys
 
+from tools.path import PICTURE, folders, picture
+
 from tests.package.places import ROOT, SOURCE
 
-PAGE = (ROOT / "docs" / "architecture.md").read_text()
-# the folders in their order, from the page: a folder imports only from folders before it
-PATH = [
-    name for line in PAGE.splitlines() if line.startswith("| `") for name in re.findall(r"`([a-z_]+)`", line.split("|")[1])
-]
+PATH = folders()  # in their order, from docs/architecture.md: a folder imports only from folders before it
 
 # imports inside functions that reach ahead: a user's object answers with what comes later; casadi is loaded when needed
 AHEAD = {
@@ -42,6 +40,10 @@ def test_the_page_lists_every_folder():
     folders = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in SOURCE.rglob("*.py")}
     assert folders - {"__init__", "__main__"} == set(PATH)
     assert len(PATH) == len(set(PATH))
+
+
+def test_the_picture_of_the_path_is_that_of_the_imports():
+    assert PICTURE.read_text() == picture(), "make docs draws it anew"
 
 
 def test_imports_point_backwards():
