@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from madi.run.solver import LoopRecord
     from madi.system.observation import Observation
 from madi.system import System
+from madi.system.loads import determined
 
 
 def label(
@@ -108,7 +109,7 @@ def label(
         variables["joint_frame"] = (("joint", "axis", "joint_axis"), frames, {"of": "axes of joints in their parents'"})
         if system.frozen.rows and len(times):
             turn = np.eye(3)
-            sure = system._determined(seen.q[0], float(times[0]), turn, [system._loaded(name) for name in reactions])
+            sure = determined(system, seen.q[0], float(times[0]), turn, [system._loaded(name) for name in reactions])
             coordinates["load"] = ["fx", "fy", "fz", "mx", "my", "mz"]
             variables["reaction_determined"] = (
                 ("joint", "load"),
