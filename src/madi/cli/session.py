@@ -6,6 +6,7 @@ import json
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -129,7 +130,7 @@ def run(
     Example: madi run four-bar.yaml --duration 5s --reaction A --out four-bar.nc
     """
     from madi.cli.models import chosen_model, find_model, seconds
-    from madi.errors import InputError, RunError
+    from madi.errors import InputError
     from madi.run.checkpoint import Checkpoint
 
     model = chosen_model(model)
@@ -150,33 +151,36 @@ def run(
         if resume and not as_json:
             print(_taken_up(kept))
     began = time.perf_counter()
-    code, told = 0, ""
-    found: Any = None
-    failed: BaseException | None = None
-    try:
-        found = drawn.simulate(seconds(duration) if duration else None, progress=False if quiet else None, **options)
-    except RunError as error:
-        code, told, found = 1, str(error), error.run
-    except KeyboardInterrupt as interrupt:
-        code, told, found = 1, "stopped", getattr(interrupt, "run", None)
-        failed = interrupt
-    told = told.replace("are in error.run", "are saved")
-    if code and target.exists():  # a run that failed does not take the place of a whole one
+    span = seconds(duration) if duration else None
+    found, told = _carried_out(lambda: drawn.simulate(span, progress=False if quiet else None, **options))
+    if told and target.exists():  # a run that failed does not take the place of a whole one
         target = target.with_suffix(f".failed{target.suffix}")
-    if found is None or not len(found.data["time"]):
-        if failed is not None:
-            raise failed
-        raise RunError(told)
     found.save(target)
-    if code == 0:
+    if not told:
         kept.unlink(missing_ok=True)
     if as_json:
         print(json.dumps(no_nan(_summary(found, target, told)), indent=2))
     else:
         _tell(found, target, time.perf_counter() - began)
-    if code:
+    if told:
         print(f"madi: {told}", file=sys.stderr)
-        raise typer.Exit(code)
+        raise typer.Exit(1)
+
+
+def _carried_out(simulate: Callable[[], Any]) -> tuple[Any, str]:
+    """The run as far as it came, and what stopped it, if anything did."""
+    from madi.errors import RunError
+
+    found, told, stopped = None, "", None
+    try:
+        found = simulate()
+    except RunError as error:
+        found, told = error.run, str(error).replace("are in error.run", "are saved")
+    except KeyboardInterrupt as interrupt:
+        found, told, stopped = getattr(interrupt, "run", None), "stopped", interrupt
+    if found is None or not len(found.data["time"]):
+        raise stopped or RunError(told)
+    return found, told
 
 
 def _loads(words: list[str] | None) -> dict[str, str] | None:
