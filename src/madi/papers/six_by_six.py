@@ -48,8 +48,8 @@ def road(bumps: bool = True) -> Road:
     return level.half_ellipse(**BUMP).two_sided(SHIFT) if bumps else level
 
 
-def vehicle(on: Road | None = None, tires: bool = True, printed: bool = True, places: int = 9, damper: float = DAMPER
-            ) -> Model:  # fmt: skip
+def vehicle(on: Road | None = None, tires: bool = True, printed: bool = True, places: int = 9, damper: float = DAMPER,
+            hub_at: float = HUB) -> Model:  # fmt: skip
     """P4's vehicle. `printed=False`: the largest third moment of the arm that a body can have."""
     on = road() if on is None else on
     m = Model("6x6 vehicle", gravity=(0.0, -9.81, 0.0))
@@ -57,13 +57,13 @@ def vehicle(on: Road | None = None, tires: bool = True, printed: bool = True, pl
     m.free("base", m.ground, chassis)
     for row, x in enumerate((0.7, 0.0, -0.7), start=1):
         for side, sign in (("left", -1.0), ("right", 1.0)):
-            name, z, hub = f"{side}{row}", 0.45 * sign, (x + HUB, 0.0, 0.6 * sign)
+            name, z, hub = f"{side}{row}", 0.45 * sign, (x + hub_at, 0.0, 0.6 * sign)
             inertia = (12.33, 1.16, 23.10 if printed else 13.49)
             arm = m.body(f"arm_{name}", mass=227.38, inertia=inertia, position=(x + ARM, 0, z), unphysical=printed)
             m.revolute(f"pivot_{name}", chassis, arm, at=(x, 0, z), axis=(0, 0, 1))
             m.joint_spring(f"spring_{name}", f"pivot_{name}", stiffness=SPRING, damping=damper)
             wheel = m.body(f"wheel_{name}", mass=25.0, inertia=(0.54, 0.54, 0.8), position=hub)
-            m.revolute(f"hub_{name}", arm, wheel, at=(x + HUB, 0, z), axis=(0, 0, 1))
+            m.revolute(f"hub_{name}", arm, wheel, at=(x + hub_at, 0, z), axis=(0, 0, 1))
             if tires:
                 m.tire(f"tire_{name}", wheel, hub, (0, 0, 1), RADIUS, TIRE, TIRE_DAMPING, slip_stiffness=SLIP,
                        cornering_stiffness=CORNERING, friction=FRICTION, road=on, places=places)  # fmt: skip
