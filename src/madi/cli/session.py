@@ -6,13 +6,12 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from madi.cli.app import MODEL, Json, app, no_nan, ready_file
+from madi.cli.app import MODEL, Json, app, print_json, ready_file
 
 Model = Annotated[str | None, typer.Argument(help=f"{MODEL} Default: the model file in this folder.", show_default=False)]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Change a parameter of the file: --set 'L=60 cm'.")]
@@ -142,24 +141,24 @@ def run(
     kept = Path(f"{target}.checkpoint")
     options: dict[str, Any] = {
         "method": method, "loops": loops, "engine": engine, "formulation": formulation, "rtol": rtol,
-        "reactions": _loads(reaction),
-        **{name: seconds(word) for name, word in (("step", step), ("every", every), ("max_step", max_step)) if word},
+        "reactions": _loads(reaction), "progress": False if quiet else None,
     }  # fmt: skip
+    times = {"duration": duration, "step": step, "every": every, "max_step": max_step}
+    options |= {name: seconds(word) for name, word in times.items() if word}
     options = {name: value for name, value in options.items() if value is not None}
     if checkpoint is not None or resume:
         options["checkpoint"] = Checkpoint(kept, seconds(checkpoint or "10s"), resume)
         if resume and not as_json:
             print(_taken_up(kept))
     began = time.perf_counter()
-    span = seconds(duration) if duration else None
-    found, told = _carried_out(lambda: drawn.simulate(span, progress=False if quiet else None, **options))
+    found, told = _carried_out(drawn, options)
     if told and target.exists():  # a run that failed does not take the place of a whole one
         target = target.with_suffix(f".failed{target.suffix}")
     found.save(target)
     if not told:
         kept.unlink(missing_ok=True)
     if as_json:
-        print(json.dumps(no_nan(_summary(found, target, told)), indent=2))
+        print_json(_summary(found, target, told))
     else:
         _tell(found, target, time.perf_counter() - began)
     if told:
@@ -167,13 +166,13 @@ def run(
         raise typer.Exit(1)
 
 
-def _carried_out(simulate: Callable[[], Any]) -> tuple[Any, str]:
+def _carried_out(drawn: Any, options: dict[str, Any]) -> tuple[Any, str]:
     """The run as far as it came, and what stopped it, if anything did."""
     from madi.errors import RunError
 
     found, told, stopped = None, "", None
     try:
-        found = simulate()
+        found = drawn.simulate(**options)
     except RunError as error:
         found, told = error.run, str(error).replace("are in error.run", "are saved")
     except KeyboardInterrupt as interrupt:
@@ -312,7 +311,7 @@ def statics(model: Model = None, change: Set = None, as_json: Json = False) -> N
     if as_json:
         report = {"model": system.name, "stable": found.stable, "free": list(found.free), "residual": found.residual,
                   "coordinates": coordinates, "loads": loads}  # fmt: skip
-        print(json.dumps(no_nan(report), indent=2))
+        print_json(report)
         return
     units = dict(zip(system.coordinates, system.frozen.units, strict=True))
     rows = [{"coordinate": name, "at rest": f"{value:.6g}", "unit": units[name]} for name, value in coordinates.items()]
@@ -348,7 +347,7 @@ def linearize(
         matrices = {name: getattr(found, name).tolist() for name in "ABCD"}
         report = {"model": found.system.name, "states": list(found.states), "inputs": list(found.inputs),
                   "steady": found.steady, "outputs": list(found.outputs), "eigenvalues": values, **matrices}  # fmt: skip
-        print(json.dumps(no_nan(report), indent=2))
+        print_json(report)
     else:
         print(found)
     if mode is not None:
