@@ -15,6 +15,7 @@ from madi.cli.app import MODEL, Json, app, print_json, ready_file
 
 Model = Annotated[str | None, typer.Argument(help=f"{MODEL} Default: the model file in this folder.", show_default=False)]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Change a parameter of the file: --set 'L=60 cm'.")]
+Loads = Annotated[list[str] | None, typer.Option(help="A joint whose load is recorded, A or A:child; again for more.")]
 RunFile = Annotated[str | None, typer.Argument(help="A run (.nc). Default: the newest in this folder.", show_default=False)]
 
 
@@ -114,9 +115,7 @@ def run(
     every: Annotated[str | None, typer.Option(help="Time between outputs: 10ms")] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance of adaptive integrators.")] = None,
     max_step: Annotated[str | None, typer.Option(help="Longest step of adaptive integrators.")] = None,
-    reaction: Annotated[
-        list[str] | None, typer.Option(help="A joint whose load is recorded, A or A:child; again for more.")
-    ] = None,
+    reaction: Loads = None,
     out: Annotated[Path | None, typer.Option(help="Where the run is saved: .nc, .csv, .parquet. Default MODEL.nc.")] = None,
     checkpoint: Annotated[str | None, typer.Option(help="Keep the run every so often (computing time): 10s")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
@@ -141,7 +140,7 @@ def run(
     kept = Path(f"{target}.checkpoint")
     options: dict[str, Any] = {
         "method": method, "loops": loops, "engine": engine, "formulation": formulation, "rtol": rtol,
-        "reactions": _loads(reaction), "progress": False if quiet else None,
+        "reactions": _loads(reaction),
     }  # fmt: skip
     times = {"duration": duration, "step": step, "every": every, "max_step": max_step}
     options |= {name: seconds(word) for name, word in times.items() if word}
@@ -151,7 +150,7 @@ def run(
         if resume and not as_json:
             print(_taken_up(kept))
     began = time.perf_counter()
-    found, told = _carried_out(drawn, options)
+    found, told = _carried_out(drawn, {**options, "progress": False if quiet else None})
     if told and target.exists():  # a run that failed does not take the place of a whole one
         target = target.with_suffix(f".failed{target.suffix}")
     found.save(target)
