@@ -15,25 +15,7 @@ from madi.errors import (
     RunError,
     TraceError,
 )
-from madi.kernel import (
-    acos,
-    asin,
-    atan,
-    atan2,
-    ceil,
-    cos,
-    cosh,
-    exp,
-    fabs,
-    floor,
-    log,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-    where,
-)
+from madi.kernel import acos, asin, atan, atan2, ceil, cos, cosh, exp, fabs, floor, log, sin, sinh, sqrt, tan, tanh, where
 
 if TYPE_CHECKING:
     from madi.analysis.compare import compare

@@ -101,21 +101,8 @@ def compare(
         raise InputError(f"compare: model {system.name!r} has no loops: there is nothing to close")
     times = np.linspace(0.0, duration, SAMPLES) if times is None else times
     options = {"engine": "jit", "times": times, **options}
-    runs: dict[str, Run] = {}
-    failed: dict[str, str] = {}
-    best: dict[str, float] = {}
-    for _ in range(max(1, repeats)):
-        for name in methods:
-            if name in failed:
-                continue
-            try:
-                run = _one(model, duration, name, options)
-            except RunError as error:
-                failed[name] = str(error)
-                continue
-            best[name] = min(best.get(name, np.inf), float(run.statistics["cpu_time"]))
-    for name in best:
-        runs[name] = _one(model, duration, name, {**options, "history": True})
+    best, failed = _times(model, duration, methods, repeats, options)
+    runs = {name: _one(model, duration, name, {**options, "history": True}) for name in best}
     table = []
     forces = {name: _constraint_forces(system, run) for name, run in runs.items() if name != "cartesian"}
     first, pattern = next(iter(runs), ""), next(iter(forces), "")
@@ -130,6 +117,25 @@ def compare(
         row["forces"] = _apart(forces[name], forces[pattern]) if name in forces else "-"
         table.append(row)
     return Comparison(system.name, table, runs, failed)
+
+
+def _times(
+    model: Model | System, duration: float, methods: list[str], repeats: int, options: dict[str, Any]
+) -> tuple[dict[str, float], dict[str, str]]:
+    """The least CPU time of each method, run in turn; why others failed."""
+    best: dict[str, float] = {}
+    failed: dict[str, str] = {}
+    for _ in range(max(1, repeats)):
+        for name in methods:
+            if name in failed:
+                continue
+            try:
+                run = _one(model, duration, name, options)
+            except RunError as error:
+                failed[name] = str(error)
+            else:
+                best[name] = min(best.get(name, np.inf), float(run.statistics["cpu_time"]))
+    return best, failed
 
 
 def _one(model: Model | System, duration: float, name: str, options: dict[str, Any]) -> Run:

@@ -29,6 +29,7 @@ from madi.model.model import Model
 from madi.results.label import label
 from madi.results.run import Run
 from madi.system import System
+from madi.system.loads import refuse_open_loops
 from madi.system.observation import Observation
 
 TINY = 1e-9  # of the largest singular value: rows that add nothing
@@ -172,7 +173,7 @@ class _Point:
 
     def __init__(self, system: System, q: np.ndarray, v: np.ndarray, t: float):
         self.system, self.q, self.v, self.t = system, q, v, t
-        system._refuse_open_loops(q, v, t)
+        refuse_open_loops(system, q, v, t)
         nv, nr = system.nv, system.n_constraints
         if nr:
             out = system._evaluate("multipliers", q, v, np.zeros(nv), t, "plain")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from madi.model.model import Model
+from madi.papers.six_by_six import vehicle
 
 
 def chain(n: int) -> Model:
@@ -31,21 +32,10 @@ def binary_tree(n: int = 63) -> Model:
 
 
 def six_by_six(printed: bool = True) -> Model:
-    """P4's vehicle without tires: chassis, six arms, six wheels; x forward, y up, z right.
+    """P4's vehicle without tires, its wheels at the arms' far ends.
 
-    The printed arm inertia breaks the triangle inequality (12.33 + 1.16 < 23.10): no rigid body has it. `printed=False`
-    takes the largest third moment that a body can have, for engines that refuse the printed one.
+    `printed=False`: for engines that refuse the printed inertia of the arms, which no rigid body has.
     """
-    arm_inertia = (12.33, 1.16, 23.10 if printed else 13.49)
-    m = Model("6x6", gravity=(0.0, -9.81, 0.0))
-    chassis = m.body("chassis", mass=2575.0, inertia=(242.0, 1270.0, 1170.0))
-    m.free("base", m.ground, chassis)
-    for row, x in enumerate((0.7, 0.0, -0.7), start=1):
-        for side, sign in (("left", -1.0), ("right", 1.0)):
-            name, z = f"{side}{row}", 0.45 * sign
-            arm = m.body(f"arm_{name}", mass=227.38, inertia=arm_inertia, position=(x + 0.5, 0, z), unphysical=printed)
-            m.revolute(f"pivot_{name}", chassis, arm, at=(x, 0, z), axis=(0, 0, 1))
-            m.joint_spring(f"spring_{name}", f"pivot_{name}", stiffness=55295.78, damping=2624.79)
-            wheel = m.body(f"wheel_{name}", mass=25.0, inertia=(0.54, 0.54, 0.8), position=(x + 1.0, 0, z + 0.15 * sign))
-            m.revolute(f"hub_{name}", arm, wheel, at=(x + 1.0, 0, z), axis=(0, 0, 1))
+    m = vehicle(tires=False, printed=printed, hub_at=1.0)
+    m.name = "6x6"
     return m

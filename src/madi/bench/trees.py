@@ -176,11 +176,7 @@ def report(quick: bool = False) -> dict[str, Any]:
     label = "1 s" if quick else "10 s"
     return {
         "title": "Trees: madi against Pinocchio, MuJoCo and Exudyn, one run",
-        "tables": {
-            "Agreement of all engines (relative)": checks,
-            **tables,
-            f"{label} of RK4 at 1 ms": _same_columns(runs),
-        },
+        "tables": {"Agreement of all engines (relative)": checks, **tables, f"{label} of RK4 at 1 ms": _same_columns(runs)},
         "notes": [
             "Pinocchio: time from Python less that of the same call on one joint. MuJoCo: forward and runs in its own loop,",
             "the rest less the same call on one body. Exudyn: RK44 steps in its own loop; it has no inverse dynamics call.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from madi.cli import session  # noqa: F401 - its commands
-from madi.cli.app import MODEL, Json, app, no_nan, ready_file, ready_folder, show
+from madi.cli.app import MODEL, Json, app, print_json, ready_file, ready_folder, show
 from madi.cli.books import machine, table, today, write_book
 from madi.errors import MadiWarning
 
@@ -21,8 +20,7 @@ from madi.errors import MadiWarning
 @app.command()
 def papers(
     names: Annotated[
-        list[str],
-        typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc, lane-change, ralf, 6x6; or all."),
+        list[str], typer.Argument(help="Which experiments: tracked, rssr, five-dof, rrc, lane-change, ralf, 6x6; or all.")
     ],
     out: Annotated[Path, typer.Option(help="Folder for figures and pages.")] = Path("out"),
     book: Annotated[bool, typer.Option("--book", help="Also write the book: papers.md and its pictures.")] = False,
@@ -95,20 +93,14 @@ def verify(
         from madi.verify.tolerances import report as table
 
         found = table()
-        if as_json:
-            print(json.dumps(no_nan(found), indent=2))
-        else:
-            show(found)
+        show(found, as_json)
         raise typer.Exit(1 if found["bad"] else 0)
     chosen = names or list(CASES)
     _refuse_unknown(chosen, CASES, "case")
     if book is not None:
         ready_file(book)
     found = report(chosen)
-    if as_json:
-        print(json.dumps(no_nan(found), indent=2))
-    else:
-        show(found)
+    show(found, as_json)
     if book is not None:
         write_book(book, "The verification book", "madi verify", [found])
     if found["bad"]:
@@ -138,7 +130,7 @@ def info(
         tree = [{"body": body, "parent": parent, "joint": joint} for body, parent, joint in system.tree]
         told = {"model": system.name, "tree": tree, "cut_joints": system.cut_joints, "coordinates": system.coordinates,
                 "speeds": system.speeds, "constraints": system.constraint_names}  # fmt: skip
-        print(json.dumps(told, indent=2))
+        print_json(told)
         return
     if not equations and out is None:
         print(system.explain())
@@ -182,7 +174,7 @@ def compare(
     if out is not None:
         found.plot(out)
     if as_json:
-        print(json.dumps(no_nan({"model": found.model, "table": found.table, "failed": found.failed}), indent=2))
+        print_json({"model": found.model, "table": found.table, "failed": found.failed})
     else:
         print(found)
         if out is not None:
@@ -224,7 +216,7 @@ def realtime(
     found = measure(find_model(model), step=seconds(step), duration=seconds(duration), paced=paced, engine=engine,
                     method=with_newton(method, iterations or None, jacobian))  # fmt: skip
     if as_json:
-        print(json.dumps(found, indent=2))
+        print_json(found)
         return
     times = {"mean": found["mean"], "99.9 %": found["p99.9"], "largest": found["max"]}
     how = f"{found['method']}, engine {found['engine']}{', paced' if paced else ''}"
@@ -288,15 +280,12 @@ def _report(names: list[str], known: Mapping[str, Callable[[Any], Any]], what: s
         if not as_json:
             show(reports[name])
     if as_json:
-        print(json.dumps(no_nan(reports), indent=2))
+        print_json(reports)
     return list(reports.values())
 
 
 @app.command()
-def cache(
-    what: Annotated[str, typer.Argument(help="show, or clear")] = "show",
-    as_json: Json = False,
-) -> None:
+def cache(what: Annotated[str, typer.Argument(help="show, or clear")] = "show", as_json: Json = False) -> None:
     """Show what compiled code is kept on this machine, and where; or remove it (it is made anew when it is needed).
 
     Example: madi cache clear
@@ -311,7 +300,7 @@ def cache(
     kept, folder = pieces(), str(cache_folder())
     size = sum(one for _, one, _ in kept)
     if as_json:
-        print(json.dumps({"folder": folder, "pieces": len(kept), "bytes": size, "limit": limit()}, indent=2))
+        print_json({"folder": folder, "pieces": len(kept), "bytes": size, "limit": limit()})
     else:
         print(f"{folder}: {len(kept)} pieces, {size / 1e6:.1f} of at most {limit() / 1e6:.0f} MB")
         print("MADI_CACHE_DIR puts it elsewhere, MADI_CACHE_MB limits it, `madi cache clear` removes it")

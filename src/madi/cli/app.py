@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -27,6 +28,11 @@ def no_nan(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
+def print_json(value: Any) -> None:
+    """What `--json` prints."""
+    print(json.dumps(no_nan(value), indent=2))
+
+
 def ready_folder(folder: Path) -> Path:
     """A folder that may be written to, made if it is not there: found out before anything is computed for it."""
     try:
@@ -46,8 +52,11 @@ def ready_file(path: Path) -> Path:
     return path
 
 
-def show(report: dict[str, Any]) -> None:
-    """A report as text: values, tables, where the figures are."""
+def show(report: dict[str, Any], as_json: bool = False) -> None:
+    """A report as text: values, tables, where the figures are; or as JSON."""
+    if as_json:
+        print_json(report)
+        return
     from rich.console import Console
     from rich.table import Table
 

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from madi.cli.app import MODEL, Json, app, no_nan, ready_file
+from madi.cli.app import MODEL, Json, app, print_json, ready_file
 
 Model = Annotated[str | None, typer.Argument(help=f"{MODEL} Default: the model file in this folder.", show_default=False)]
 Set = Annotated[list[str] | None, typer.Option("--set", help="Change a parameter of the file: --set 'L=60 cm'.")]
+Loads = Annotated[list[str] | None, typer.Option(help="A joint whose load is recorded, A or A:child; again for more.")]
 RunFile = Annotated[str | None, typer.Argument(help="A run (.nc). Default: the newest in this folder.", show_default=False)]
 
 
@@ -114,9 +115,7 @@ def run(
     every: Annotated[str | None, typer.Option(help="Time between outputs: 10ms")] = None,
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance of adaptive integrators.")] = None,
     max_step: Annotated[str | None, typer.Option(help="Longest step of adaptive integrators.")] = None,
-    reaction: Annotated[
-        list[str] | None, typer.Option(help="A joint whose load is recorded, A or A:child; again for more.")
-    ] = None,
+    reaction: Loads = None,
     out: Annotated[Path | None, typer.Option(help="Where the run is saved: .nc, .csv, .parquet. Default MODEL.nc.")] = None,
     checkpoint: Annotated[str | None, typer.Option(help="Keep the run every so often (computing time): 10s")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
@@ -129,7 +128,7 @@ def run(
     Example: madi run four-bar.yaml --duration 5s --reaction A --out four-bar.nc
     """
     from madi.cli.models import chosen_model, find_model, seconds
-    from madi.errors import InputError, RunError
+    from madi.errors import InputError
     from madi.run.checkpoint import Checkpoint
 
     model = chosen_model(model)
@@ -142,41 +141,44 @@ def run(
     options: dict[str, Any] = {
         "method": method, "loops": loops, "engine": engine, "formulation": formulation, "rtol": rtol,
         "reactions": _loads(reaction),
-        **{name: seconds(word) for name, word in (("step", step), ("every", every), ("max_step", max_step)) if word},
     }  # fmt: skip
+    times = {"duration": duration, "step": step, "every": every, "max_step": max_step}
+    options |= {name: seconds(word) for name, word in times.items() if word}
     options = {name: value for name, value in options.items() if value is not None}
     if checkpoint is not None or resume:
         options["checkpoint"] = Checkpoint(kept, seconds(checkpoint or "10s"), resume)
         if resume and not as_json:
             print(_taken_up(kept))
     began = time.perf_counter()
-    code, told = 0, ""
-    found: Any = None
-    failed: BaseException | None = None
-    try:
-        found = drawn.simulate(seconds(duration) if duration else None, progress=False if quiet else None, **options)
-    except RunError as error:
-        code, told, found = 1, str(error), error.run
-    except KeyboardInterrupt as interrupt:
-        code, told, found = 1, "stopped", getattr(interrupt, "run", None)
-        failed = interrupt
-    told = told.replace("are in error.run", "are saved")
-    if code and target.exists():  # a run that failed does not take the place of a whole one
+    found, told = _carried_out(drawn, {**options, "progress": False if quiet else None})
+    if told and target.exists():  # a run that failed does not take the place of a whole one
         target = target.with_suffix(f".failed{target.suffix}")
-    if found is None or not len(found.data["time"]):
-        if failed is not None:
-            raise failed
-        raise RunError(told)
     found.save(target)
-    if code == 0:
+    if not told:
         kept.unlink(missing_ok=True)
     if as_json:
-        print(json.dumps(no_nan(_summary(found, target, told)), indent=2))
+        print_json(_summary(found, target, told))
     else:
         _tell(found, target, time.perf_counter() - began)
-    if code:
+    if told:
         print(f"madi: {told}", file=sys.stderr)
-        raise typer.Exit(code)
+        raise typer.Exit(1)
+
+
+def _carried_out(drawn: Any, options: dict[str, Any]) -> tuple[Any, str]:
+    """The run as far as it came, and what stopped it, if anything did."""
+    from madi.errors import RunError
+
+    found, told, stopped = None, "", None
+    try:
+        found = drawn.simulate(**options)
+    except RunError as error:
+        found, told = error.run, str(error).replace("are in error.run", "are saved")
+    except KeyboardInterrupt as interrupt:
+        found, told, stopped = getattr(interrupt, "run", None), "stopped", interrupt
+    if found is None or not len(found.data["time"]):
+        raise stopped or RunError(told)
+    return found, told
 
 
 def _loads(words: list[str] | None) -> dict[str, str] | None:
@@ -308,7 +310,7 @@ def statics(model: Model = None, change: Set = None, as_json: Json = False) -> N
     if as_json:
         report = {"model": system.name, "stable": found.stable, "free": list(found.free), "residual": found.residual,
                   "coordinates": coordinates, "loads": loads}  # fmt: skip
-        print(json.dumps(no_nan(report), indent=2))
+        print_json(report)
         return
     units = dict(zip(system.coordinates, system.frozen.units, strict=True))
     rows = [{"coordinate": name, "at rest": f"{value:.6g}", "unit": units[name]} for name, value in coordinates.items()]
@@ -344,7 +346,7 @@ def linearize(
         matrices = {name: getattr(found, name).tolist() for name in "ABCD"}
         report = {"model": found.system.name, "states": list(found.states), "inputs": list(found.inputs),
                   "steady": found.steady, "outputs": list(found.outputs), "eigenvalues": values, **matrices}  # fmt: skip
-        print(json.dumps(no_nan(report), indent=2))
+        print_json(report)
     else:
         print(found)
     if mode is not None:

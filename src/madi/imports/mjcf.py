@@ -19,16 +19,7 @@ from madi.model.model import Model
 from madi.spatial.rotation import as_rotation
 
 DENSITY = 1000.0
-LEFT_OUT = (
-    "actuator",
-    "sensor",
-    "tendon",
-    "contact",
-    "keyframe",
-    "deformable",
-    "custom",
-    "extension",
-)
+LEFT_OUT = ("actuator", "sensor", "tendon", "contact", "keyframe", "deformable", "custom", "extension")
 JOINTS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
 DEEPEST = 8
 TURNS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")

@@ -23,17 +23,7 @@ import numpy as np
 
 from madi.loops.methods import QR, PseudoInverse
 from madi.model.model import Model
-from madi.papers.compare import (
-    CARTESIAN,
-    Accuracy,
-    against_cartesian,
-    apart,
-    claim,
-    counts,
-    holds,
-    in_turn,
-    plot,
-)
+from madi.papers.compare import CARTESIAN, Accuracy, against_cartesian, apart, claim, counts, holds, in_turn, plot
 from madi.results.run import Run
 from madi.run.simulate import simulate
 from madi.vehicle import Car, sine

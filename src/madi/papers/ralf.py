@@ -113,17 +113,8 @@ def move(t: Any, a: float, b: float) -> Any:
 
 
 COORDINATES = (
-    "theta1",
-    "lower.y1",
-    "lower.y2",
-    "theta2",
-    "upper.y1",
-    "upper.y2",
-    "theta3",
-    "theta4",
-    "actuating.y1",
-    "actuating.y2",
-)  # of the symbolic equations, by the recursive model's names; fmt: skip
+    "theta1", "lower.y1", "lower.y2", "theta2", "upper.y1", "upper.y2", "theta3", "theta4", "actuating.y1", "actuating.y2",
+)  # of the symbolic equations, by the recursive model's names  # fmt: skip
 
 
 # ---- Lagrange's equations in symbols: P3's way ----------------------------------------------------------------------
@@ -245,6 +236,15 @@ def frequencies(angles: tuple[float, float]) -> np.ndarray:
 # ---- the report -----------------------------------------------------------------------------------------------------
 
 
+GRID = [(20.0 * a, b) for a in range(1, 6) for b in (-140.0, -125.0, -110.0, -95.0, -80.0, -65.0, -50.0, -40.0)]
+NOTES = [
+    "Link data and the motion are assumed (the paper prints none); see madi/papers/ralf.py. The printed coefficients are",
+    "held against their derivation in letters (madi/papers/ralf_print.py): two links with two modes each, eqs. 51-58.",
+    "P3's split of the coupling (eqs. 28-32), Lagrange.coupling_parts: P + Q + R; the print counts the mixed terms Q once",
+    "where its own eq. 23 counts both orders.",
+]
+
+
 def report(out: Path) -> dict[str, Any]:
     """Everything P3 does with RALF, and what it leaves to be done: a motion, its deflections, frequencies."""
     equations, _ = symbolic()
@@ -255,23 +255,17 @@ def report(out: Path) -> dict[str, Any]:
     drifting = simulate(drawn, DURATION, loops=Baumgarte(0.0, 0.0), rtol=1e-8, times=times)
     rigid = simulate(model(rigid=True, actuators="driven"), DURATION, rtol=1e-8, times=times)
     falling = simulate(model(), 3.0, loops="svd", rtol=1e-8)
-    tip = np.stack([run[f"payload.{a}"] - rigid[f"payload.{a}"] for a in "xy"], axis=1)
-    angle = rigid["payload.rz"]
-    across = -np.sin(angle) * tip[:, 0] + np.cos(angle) * tip[:, 1]
+    x, y = (run[f"payload.{a}"] - rigid[f"payload.{a}"] for a in "xy")
+    across = -np.sin(rigid["payload.rz"]) * x + np.cos(rigid["payload.rz"]) * y
     errors = [np.max(np.abs(null_space((a, b)) - PRINTED)) for a in (20.0, 60.0, 90.0) for b in (-130.0, -80.0, -40.0)]
-    grid = [
-        (a, b) for a in (20.0, 40.0, 60.0, 80.0, 100.0) for b in (-140.0, -125.0, -110.0, -95.0, -80.0, -65.0, -50.0, -40.0)
-    ]
-    values = np.array([frequencies(angles) for angles in grid])
-    stats = run.statistics
+    values = np.array([frequencies(angles) for angles in GRID])
     null, table = float(max(errors)), savings(equations)
     drift = float(np.max(run["violation"])), float(np.max(drifting["violation"]))
     out.mkdir(parents=True, exist_ok=True)
     figures = [
-        _curves(out / "ralf.png", run, projected, drifting, across), _workspace(out / "ralf-frequencies.png", grid, values),
+        _curves(out / "ralf.png", run, projected, drifting, across), _workspace(out / "ralf-frequencies.png", GRID, values),
         animation(out / "ralf.gif", drawn, run),
     ]  # fmt: skip
-    agree, here = ralf_print.agreement(), np.round(null_space((60.0, -80.0)), 12) + 0.0
     return {
         "title": "P3: RALF, two flexible links on a flexible parallelogram",
         "values": {
@@ -282,39 +276,37 @@ def report(out: Path) -> dict[str, Any]:
             "largest constraint violation, svd, m": drift[0],
             "the same without projection, m": drift[1],
             "svd against projection, tip, m": float(np.max(np.abs(run["payload.y"] - projected["payload.y"]))),
-            "decompositions (steps), driven": f"{stats['decompositions']:.0f} ({stats['steps']:.0f})",
-            "decompositions (steps), actuators let go, 3 s": (
-                f"{falling.statistics['decompositions']:.0f} ({falling.statistics['steps']:.0f})"
-            ),
+            "decompositions (steps), driven": _decompositions(run),
+            "decompositions (steps), actuators let go, 3 s": _decompositions(falling),
             "largest constraint violation, let go, m": float(np.max(falling["violation"])),
         },
         "tables": {
             "P3's properties of the velocity coupling, tested on this model": _properties(equations),
             "What they save": table,
             "Eqs. 61-66, C(1) ... C(6): entries of the upper triangles": [
-                {"": name, "count": value} for name, value in agree.items()],
+                {"": name, "count": value} for name, value in ralf_print.agreement().items()],
             "Eqs. 61-66: where the print is wrong": ralf_print.differences(),
-            "V2 of the rigid parallelogram (eq. 71)": [
-                {"": f"theta{k + 1}", "printed": f"({a:.3f}, {b:.3f})", "ours": f"({x:.3f}, {y:.3f})"}
-                for k, ((a, b), (x, y)) in enumerate(zip(PRINTED, here, strict=True))],
+            "V2 of the rigid parallelogram (eq. 71)": _directions(),
             "Natural frequencies, actuators locked, Hz": [
                 {"lower link, deg": a, "upper from lower, deg": b, "1": f[0], "2": f[1], "3": f[2]}
-                for (a, b), f in zip(grid, values, strict=True)
-            ],
+                for (a, b), f in zip(GRID, values, strict=True)],
         },
         "claims": verdicts(null, table, equations.structure, drift, falling),
         "figures": figures,
         "pages": [str(run.view(out / "ralf.html", signals=["upper.y1", "lower.y1"], trace="payload"))],
-        "notes": [
-            "Link data and the motion are assumed (the paper prints none); see madi/papers/ralf.py. The printed "
-            "coefficients are",
-            "held against their derivation in letters (madi/papers/ralf_print.py): two links with two modes each, "
-            "eqs. 51-58.",
-            "P3's split of the coupling (eqs. 28-32), Lagrange.coupling_parts: P + Q + R; the print counts the mixed "
-            "terms Q once",
-            "where its own eq. 23 counts both orders.",
-        ],
+        "notes": NOTES,
     }  # fmt: skip
+
+
+def _decompositions(run: Any) -> str:
+    return f"{run.statistics['decompositions']:.0f} ({run.statistics['steps']:.0f})"
+
+
+def _directions() -> list[dict[str, Any]]:
+    """V2 beside the print."""
+    ours = np.round(null_space((60.0, -80.0)), 12) + 0.0
+    return [{"": f"theta{k + 1}", "printed": f"({a:.3f}, {b:.3f})", "ours": f"({x:.3f}, {y:.3f})"}
+            for k, ((a, b), (x, y)) in enumerate(zip(PRINTED, ours, strict=True))]  # fmt: skip
 
 
 def _properties(equations: Any) -> list[dict[str, Any]]:

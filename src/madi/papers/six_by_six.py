@@ -48,8 +48,8 @@ def road(bumps: bool = True) -> Road:
     return level.half_ellipse(**BUMP).two_sided(SHIFT) if bumps else level
 
 
-def vehicle(on: Road | None = None, tires: bool = True, printed: bool = True, places: int = 9, damper: float = DAMPER
-            ) -> Model:  # fmt: skip
+def vehicle(on: Road | None = None, tires: bool = True, printed: bool = True, places: int = 9, damper: float = DAMPER,
+            hub_at: float = HUB) -> Model:  # fmt: skip
     """P4's vehicle. `printed=False`: the largest third moment of the arm that a body can have."""
     on = road() if on is None else on
     m = Model("6x6 vehicle", gravity=(0.0, -9.81, 0.0))
@@ -57,13 +57,13 @@ def vehicle(on: Road | None = None, tires: bool = True, printed: bool = True, pl
     m.free("base", m.ground, chassis)
     for row, x in enumerate((0.7, 0.0, -0.7), start=1):
         for side, sign in (("left", -1.0), ("right", 1.0)):
-            name, z, hub = f"{side}{row}", 0.45 * sign, (x + HUB, 0.0, 0.6 * sign)
+            name, z, hub = f"{side}{row}", 0.45 * sign, (x + hub_at, 0.0, 0.6 * sign)
             inertia = (12.33, 1.16, 23.10 if printed else 13.49)
             arm = m.body(f"arm_{name}", mass=227.38, inertia=inertia, position=(x + ARM, 0, z), unphysical=printed)
             m.revolute(f"pivot_{name}", chassis, arm, at=(x, 0, z), axis=(0, 0, 1))
             m.joint_spring(f"spring_{name}", f"pivot_{name}", stiffness=SPRING, damping=damper)
             wheel = m.body(f"wheel_{name}", mass=25.0, inertia=(0.54, 0.54, 0.8), position=hub)
-            m.revolute(f"hub_{name}", arm, wheel, at=(x + HUB, 0, z), axis=(0, 0, 1))
+            m.revolute(f"hub_{name}", arm, wheel, at=(x + hub_at, 0, z), axis=(0, 0, 1))
             if tires:
                 m.tire(f"tire_{name}", wheel, hub, (0, 0, 1), RADIUS, TIRE, TIRE_DAMPING, slip_stiffness=SLIP,
                        cornering_stiffness=CORNERING, friction=FRICTION, road=on, places=places)  # fmt: skip
@@ -208,6 +208,8 @@ def exudyn(m: Model) -> dict[str, np.ndarray] | None:
 
 
 DRAWN = ("RK4", "explicit Newmark", "implicit Newmark")  # P4's three
+RECORDED = ("vertical_acceleration", "pitch_acceleration")  # of Exudyn's run
+Panel = tuple[str, dict[str, tuple[np.ndarray, np.ndarray]]]  # title, curves
 
 
 def verdicts(four: list[dict[str, Any]], five: list[dict[str, Any]], stiffer: list[dict[str, Any]], differ: float | None
@@ -257,6 +259,27 @@ def verdicts(four: list[dict[str, Any]], five: list[dict[str, Any]], stiffer: li
     ]  # fmt: skip
 
 
+DATA = [
+    {"": "mass, kg; inertia, kg m²", "chassis": "2575; (242, 1270, 1170)", "arm": "227.38; (12.33, 1.16, 23.10)",
+     "wheel": "25; (0.54, 0.54, 0.8)"},
+    {"": "places (Table 2), m", "chassis": "-", "arm": "joints (0.7, 0 or -0.7, 0, ±0.45); centre (0.5, 0, 0) from it",
+     "wheel": "(0, 0, ±0.15) from its joint, + on the right"},
+    {"": "rotational spring, damper", "chassis": "-", "arm": f"{SPRING} N m/rad, {DAMPER} N m s/rad", "wheel": "-"},
+    {"": "tire: radius, stiffness, damping", "chassis": "-", "arm": "-",
+     "wheel": f"{RADIUS} m, {TIRE:g} N/m, {TIRE_DAMPING:g} N s/m"},
+]  # fmt: skip
+NOTES = [
+    "Table 4: Newmark with two iterations and the Jacobian at every step; J once: at the first step only, P4's",
+    "real-time setting. Local + symbolic: C made for the model; the others: general kernels, chassis / ground axes.",
+    "Table 5, real-time setting: peaks against the tight run; noise: largest pitch acceleration, rad/s², on level",
+    "road, where nothing should move. Tables 4 and 5 print 2.1276 and 1.9698 s for what reads as one run.",
+    "RK4 at 20 ms is stable for motions that decay slower than 139 1/s. Of the printed vehicle only the slip of the",
+    "rolling wheels is faster, and that is held by friction: no false peaks. P4 leaves the tire's slip and the bump out;",
+    "with 2.4 times the rotational damper the arms' own motion reaches that limit, and RK4 does what P4 describes.",
+    "The arm numbered 2 is called left in the text and stands on the right in Table 2: the table is followed.",
+]
+
+
 def report(out: Path) -> dict[str, Any]:
     """The bump run: Figs. 7 and 9-12, Tables 1-5."""
     from madi.engines.compiler import compiler
@@ -272,25 +295,11 @@ def report(out: Path) -> dict[str, Any]:
     other_reference = chassis(simulate(stiffer, DURATION, method="dopri", rtol=1e-9, times=fine))
     six = table_5(stiffer, "jit", other_reference, {}, printed=False)
     other = exudyn(m)
-    labels = ("vertical acceleration, m/s²", "pitch acceleration, rad/s²")
-    figures = []
-    for k, figure in enumerate(("9", "10")):
-        lines = {"tight reference": (fine, reference[:, k])}
-        if other is not None:
-            lines["Exudyn, generalized-alpha, 1 ms"] = (
-                other["time"], other[("vertical_acceleration", "pitch_acceleration")[k]]
-            )  # fmt: skip
-        lines["implicit Newmark, 10 ms"] = _curve(curves["implicit Newmark", 0.01], k)
-        figures.append((f"Fig. {figure}: {labels[k]}", lines))
-    for k, step, figure in ((0, 0.01, "11a"), (1, 0.01, "11b"), (1, 0.02, "12")):
-        lines = {"tight reference": (fine, reference[:, k])}
-        lines |= {name: _curve(curves[name, step], k) for name in DRAWN}
-        figures.append((f"Fig. {figure}: {labels[k]}, step {1e3 * step:.0f} ms", lines))
     peaks = np.max(np.abs(reference), axis=0)
     values = {"largest vertical acceleration, m/s²": float(peaks[0]), "largest pitch acceleration, rad/s²": float(peaks[1])}
     differ = None
     if other is not None:
-        found = [np.max(np.abs(other[name])) for name in ("vertical_acceleration", "pitch_acceleration")]
+        found = [np.max(np.abs(other[name])) for name in RECORDED]
         values |= {"the same in Exudyn, m/s²": float(found[0]), "the same in Exudyn, rad/s²": float(found[1]),
                    "Exudyn's CPU time for the run, s": float(other["seconds"])}  # fmt: skip
         differ = float(np.max(np.abs(np.array(found) / peaks - 1)))
@@ -300,35 +309,18 @@ def report(out: Path) -> dict[str, Any]:
         "title": "P4: 6x6 vehicle over a bump in real time",
         "values": values,
         "tables": {
-            "Tables 1-3: data as printed": [
-                {"": "mass, kg; inertia, kg m²", "chassis": "2575; (242, 1270, 1170)", "arm": "227.38; (12.33, 1.16, 23.10)",
-                 "wheel": "25; (0.54, 0.54, 0.8)"},
-                {"": "places (Table 2), m", "chassis": "-", "arm": "joints (0.7, 0 or -0.7, 0, ±0.45); centre (0.5, "
-                      "0, 0) from it",
-                 "wheel": "(0, 0, ±0.15) from its joint, + on the right"},
-                {"": "rotational spring, damper", "chassis": "-", "arm": f"{SPRING} N m/rad, {DAMPER} N m "
-                      f"s/rad", "wheel": "-"},
-                {"": "tire: radius, stiffness, damping", "chassis": "-", "arm": "-",
-                 "wheel": f"{RADIUS} m, {TIRE:g} N/m, {TIRE_DAMPING:g} N s/m"}],
+            "Tables 1-3: data as printed": DATA,
             "Table 4: implicit Newmark, 10 ms, 5.5 s": four, "Table 5: methods and steps": five,
             f"Table 5 again, with {STIFFER} times the rotational damper": six,
         },
         "claims": verdicts(four, five, six, differ),
         "notes": [
-            "Table 4: Newmark with two iterations and the Jacobian at every step; J once: at the first step only, P4's",
-            "real-time setting. Local + symbolic: C made for the model; the others: general kernels, chassis / ground axes.",
-            "Table 5, real-time setting: peaks against the tight run; noise: largest pitch acceleration, rad/s², on level",
-            "road, where nothing should move. Tables 4 and 5 print 2.1276 and 1.9698 s for what reads as one run.",
-            "RK4 at 20 ms is stable for motions that decay slower than 139 1/s. Of the printed vehicle only the slip of the",
-            "rolling wheels is faster, and that is held by friction: no false peaks. P4 leaves the tire's slip and "
-            "the bump out;",
-            "with 2.4 times the rotational damper the arms' own motion reaches that limit, and RK4 does what P4 describes.",
-            "The arm numbered 2 is called left in the text and stands on the right in Table 2: the table is followed.",
+            *NOTES,
             "Exudyn: its kinematic tree, the same tire law as a user function, evaluated at every residual."
             if other is not None else "Exudyn is not installed (extra `peers`): its curve is left out.",
         ],
         "figures": [
-            draw(out / "six_by_six.png", figures),
+            draw(out / "six_by_six.png", panels(tight, curves, other)),
             plot(out / "six_by_six-road.png", "Bumps of the two sides (P4, Fig. 7; dimensions ours)",
                  [("height, m", far, sides)], x="along the way, m"),
         ],
@@ -336,11 +328,27 @@ def report(out: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def panels(tight: Run, curves: dict[Any, Run], other: dict[str, np.ndarray] | None) -> list[Panel]:
+    """Figs. 9-12: the reference, Exudyn's run (`other`) where there is one, the methods."""
+    labels = ("vertical acceleration, m/s²", "pitch acceleration, rad/s²")
+    figures = []
+    for k, figure in enumerate(("9", "10")):
+        lines = {"tight reference": _curve(tight, k)}
+        if other is not None:
+            lines["Exudyn, generalized-alpha, 1 ms"] = (other["time"], other[RECORDED[k]])
+        lines["implicit Newmark, 10 ms"] = _curve(curves["implicit Newmark", 0.01], k)
+        figures.append((f"Fig. {figure}: {labels[k]}", lines))
+    for k, step, figure in ((0, 0.01, "11a"), (1, 0.01, "11b"), (1, 0.02, "12")):
+        lines = {"tight reference": _curve(tight, k), **{name: _curve(curves[name, step], k) for name in DRAWN}}
+        figures.append((f"Fig. {figure}: {labels[k]}, step {1e3 * step:.0f} ms", lines))
+    return figures
+
+
 def _curve(run: Run, k: int) -> tuple[np.ndarray, np.ndarray]:
     return run.data["time"].values, chassis(run)[:, k]
 
 
-def draw(path: Path, figures: list[tuple[str, dict[str, tuple[np.ndarray, np.ndarray]]]]) -> str:
+def draw(path: Path, figures: list[Panel]) -> str:
     """All figures under each other; a curve that leaves its frame is cut there."""
     from matplotlib.figure import Figure
 

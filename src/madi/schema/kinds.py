@@ -57,14 +57,15 @@ class Kind:
         return {name: entry[0] for name, entry in self.entries.items()}
 
 
-class Damping(Type):
-    """One ratio for all modes, or one for each."""
+class OneOrEach(Type):
+    """One number for all, or a number for each."""
 
-    words = "a number, or one for each mode"
+    def __init__(self, one: Number, each: Vector, words: str):
+        self.one, self.each, self.words = one, each, f"a number, or {words}"
 
     def read(self, node: Any, context: Any) -> Any:
         """A float or a tuple."""
-        return Vector("1", None).read(node, context) if isinstance(node.value, list) else Number().read(node, context)
+        return (self.each if isinstance(node.value, list) else self.one).read(node, context)
 
     def write(self, value: Any) -> Any:
         """A number or a list."""
@@ -75,26 +76,7 @@ class Damping(Type):
         return {"type": ["number", "string", "array"]}
 
 
-class Rotors(Type):
-    """One number for each coordinate of a joint, or one for all."""
-
-    def __init__(self, units: list[str]):
-        self.units = tuple(units)
-        self.words = f"a number, or {len(units)} ({', '.join(units)})"
-
-    def read(self, node: Any, context: Any) -> Any:
-        """A float or a tuple."""
-        return Vector(self.units).read(node, context) if isinstance(node.value, list) else Number("any").read(node, context)
-
-    def write(self, value: Any) -> Any:
-        """A number or a list."""
-        return Array("", [0, 1]).write(value)
-
-    def json(self) -> dict[str, Any]:
-        """A number or an array."""
-        return {"type": ["number", "string", "array"]}
-
-
+DAMPING = OneOrEach(Number(), Vector("1", None), "one for each mode")
 BODY, JOINT = Reference("bodies"), Reference("joints")
 PLACE, AXIS, WAY = Vector("m"), Vector("1"), RoadType()
 VISUAL: Entries = {
@@ -126,7 +108,7 @@ BODIES: dict[str, Entries] = {
         "rho": (Number("kg/m3"), "density"),
         "modes": (ModesType(), "shapes it may take; default y: 3, z: 3"),
         "y_axis": (AXIS, "where its y axis points"),
-        "damping": (Damping(), "damping ratio of the modes"),
+        "damping": (DAMPING, "damping ratio of the modes"),
         "proportional": (Vector(("1/s", "s")), "[a, b] of damping a M + b K"),
         "stiffening": (Flag(), "bending shortens it: turning fast, or hanging, stiffens it"),
         "rotary": (Flag(), "sections resist being tilted; default: where that matters"),
@@ -144,7 +126,7 @@ BODIES: dict[str, Entries] = {
         **_FRAME,
         "inertias": (Array("N x 3, or N x 3 x 3, kg m2", [2, 3]), "of the nodes"),
         "modal_mass": (Array("k x k numbers", [2]), "where a consistent one is known"),
-        "damping": (Damping(), "damping ratio of the modes"),
+        "damping": (DAMPING, "damping ratio of the modes"),
         "proportional": (Vector(("1/s", "s")), "[a, b] of damping a M + b K"),
         "labels": (List(Text()), "names of the nodes, \"\" where there is none"),
         "q0": (Vector("1", None), "modal coordinates at the start"),
@@ -160,7 +142,8 @@ _CUT: Entries = {"cut": (Flag(), "true: it closes a loop; false: it must not be 
 def _rotor(kind: str) -> Entries:
     units = ["kg" if unit == "m/s" else "kg m2" for unit in JOINT_KINDS[kind].rate_units]
     ball = JOINT_KINDS[kind].quaternion is not None
-    one = Number(units[0]) if ball or len(units) == 1 else Rotors(units)
+    each = OneOrEach(Number("any"), Vector(units), f"{len(units)} ({', '.join(units)})")
+    one = Number(units[0]) if ball or len(units) == 1 else each
     return {"armature": (one, "inertia of the rotor that turns (slides) with it")}
 
 

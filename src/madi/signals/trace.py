@@ -76,6 +76,7 @@ STAYS = (
     "a step, rejected ones included, and results are recorded after the run. Write it as a function of t, q, v alone with "
     "madi's or NumPy's functions and madi.where; or, if it is meant so, wrap it: madi.in_python(f)"
 )
+NAMES = "Names are those of s.coordinates and s.speeds"
 USE = "Use arithmetic, madi's, NumPy's or math's functions, and madi.where(condition, a, b) for cases"
 
 
@@ -116,20 +117,10 @@ def add_function(
     if not callable(value):
         signals.constant(first, value)
         return first
-    if hasattr(value, "bind"):  # from a file: it names coordinates
-        try:
-            value = value.bind(*names, law)
-        except InputError as error:
-            signals.findings.append(Finding(where, str(error), "Names are those of s.coordinates and s.speeds"))
-            return first
-    elif law is not None:
-        try:
-            python, depends = stays_in_python(value), told_of(value)
-            value = of_state(value, nv, law)
-            value = in_python(value, depends) if python else value
-        except InputError as error:
-            signals.findings.append(Finding(where, str(error), "Its arguments are reported by their names"))
-            return first
+    value = _bound(where, value, names, nv, law)
+    if isinstance(value, Finding):
+        signals.findings.append(value)
+        return first
     count = arguments(value)
     if count < 0:
         signals.findings.append(
@@ -156,19 +147,39 @@ def add_function(
     else:
         if not stays_in_python(value):
             signals.remarks.append(STAYS.format(where=where, why=why))
-        places = places_of(names[0]), places_of(names[1])
-        marked = stays_in_python(value)
         try:
-            of = _told(value, places, len(q0), nv, law)
+            callback = _callback(where, value, count, names, (len(q0), nv, len(v0) - nv, outputs), law)
         except InputError as error:
-            signals.findings.append(Finding(where, str(error), "Names are those of s.coordinates and s.speeds"))
-            return first
-
-        def plain(t: float, q: np.ndarray, v: np.ndarray) -> Any:
-            return call(value, count, t, named(q, places[0], "coordinate"), named(v, places[1], "speed"))
-
-        signals.callbacks.append((Callback(where, plain, len(q0), nv, len(v0) - nv, outputs, of, marked), first, outputs))
+            signals.findings.append(Finding(where, str(error), NAMES))
+        else:
+            signals.callbacks.append((callback, first, outputs))
     return first
+
+
+def _bound(where: str, value: Any, names: tuple[list[str], list[str]], nv: int, law: int | None) -> Any:
+    """A file's expression or an element's law as a function of time and state; a Finding where that cannot be."""
+    from_file = hasattr(value, "bind")  # it names coordinates
+    try:
+        if from_file:
+            return value.bind(*names, law)
+        if law is None:
+            return value
+        function = of_state(value, nv, law)
+        return in_python(function, told_of(value)) if stays_in_python(value) else function
+    except InputError as error:
+        return Finding(where, str(error), NAMES if from_file else "Its arguments are reported by their names")
+
+
+def _callback(
+    where: str, value: Any, count: int, names: tuple[list[str], list[str]], sizes: tuple[int, int, int, int], law: int | None
+) -> Callback:
+    """A function that stays in Python; `sizes`: of q, v, measures and what it returns."""
+    places = places_of(names[0]), places_of(names[1])
+
+    def plain(t: float, q: np.ndarray, v: np.ndarray) -> Any:
+        return call(value, count, t, named(q, places[0], "coordinate"), named(v, places[1], "speed"))
+
+    return Callback(where, plain, *sizes, _told(value, places, *sizes[:2], law), stays_in_python(value))
 
 
 def _told(value: Any, places: Any, nq: int, nv: int, law: int | None) -> list[int] | None:

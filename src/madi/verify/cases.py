@@ -74,10 +74,7 @@ def case_andrews() -> list[dict[str, Any]]:
     scale = np.abs(np.array(list(andrews.RATES.values())))
     fast = _largest((rates - np.array(list(andrews.RATES.values()))) / scale)
     digits = "recomputed"
-    return [
-        _row("A03: angles, rad", digits, far, 1e-8, run),
-        _row("A03: rates, relative", digits, fast, 1e-7, run),
-    ]
+    return [_row("A03: angles, rad", digits, far, 1e-8, run), _row("A03: rates, relative", digits, fast, 1e-7, run)]
 
 
 def case_bricard() -> list[dict[str, Any]]:

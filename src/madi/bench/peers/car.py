@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.bench.peers.exudyn_peer import exu, items
+from madi.bench.peers.exudyn_peer import exu, items, solved
 from madi.model.elements import Body, Force, Joint, body_name
 from madi.model.model import Model
 from madi.spatial.rotation import as_rotation, frame_with_z, matrix_to_quaternion
@@ -157,11 +157,7 @@ class Drawn:
         stepping.verboseMode = 0
         stepping.endTime, stepping.numberOfSteps = duration, round(duration / step)
         stepping.minimumStepSize = min(1e-8, 1e-3 * step)
-        solver = exu.MainSolverImplicitSecondOrder()
-        done = solver.InitializeSolver(self.mbs, settings) and solver.SolveSteps(self.mbs, settings)
-        solver.FinalizeSolver(self.mbs, settings)
-        if not done:
-            raise RuntimeError(f"Exudyn did not finish: {solver.GetErrorString()}")
+        solved(exu.MainSolverImplicitSecondOrder(), self.mbs, settings)
 
 
 def refuse(model: Model) -> None:

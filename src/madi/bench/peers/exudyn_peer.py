@@ -27,6 +27,18 @@ items: Any = import_module("exudyn.itemInterface")
 angles: Any = import_module("exudyn.rigidBodyUtilities")
 
 
+def solved(solver: Any, mbs: Any, settings: Any) -> float:
+    """Seconds of the solver's stepping loop, without its set-up."""
+    ready = solver.InitializeSolver(mbs, settings)
+    start = time.process_time()
+    done = ready and solver.SolveSteps(mbs, settings)
+    seconds = time.process_time() - start
+    solver.FinalizeSolver(mbs, settings)
+    if not done:
+        raise RuntimeError(f"Exudyn did not finish: {solver.GetErrorString()}")
+    return seconds
+
+
 class Exudyn(Peer):
     """Accelerations come from its mass matrix and its right-hand side; times from its own stepping loop."""
 
@@ -98,14 +110,7 @@ class Exudyn(Peer):
         self._set(q, v, tau, exu.ConfigurationType.Initial)
         self.settings.timeIntegration.numberOfSteps = steps
         self.settings.timeIntegration.endTime = steps * h
-        solver, end = exu.MainSolverExplicit(), self.mbs.systemData
-        ready = solver.InitializeSolver(self.mbs, self.settings)
-        start = time.process_time()
-        done = ready and solver.SolveSteps(self.mbs, self.settings)
-        seconds = time.process_time() - start
-        solver.FinalizeSolver(self.mbs, self.settings)
-        if not done:
-            raise RuntimeError(f"Exudyn did not finish: {solver.GetErrorString()}")
+        seconds, end = solved(exu.MainSolverExplicit(), self.mbs, self.settings), self.mbs.systemData
         return seconds, np.array(end.GetODE2Coordinates()), np.array(end.GetODE2Coordinates_t())
 
     def _set(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, configuration: Any) -> None:

@@ -7,26 +7,20 @@ positions of the four-bars, which therefore run with index 3.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from madi.bench.peers.exudyn_peer import exu, items, solved
 from madi.model.elements import Body
 from madi.model.model import Model
 from madi.papers import rssr
 from madi.spatial.rotation import frame_with_z, matrix_to_quaternion
 from madi.verify import andrews, four_bars
-
-# Exudyn reads this at import: its build without range checks and with AVX2 is the faster one
-sys.exudynFast = True  # type: ignore[attr-defined]
-exu: Any = import_module("exudyn")
-items: Any = import_module("exudyn.itemInterface")
 
 Point = Sequence[float] | np.ndarray
 
@@ -106,15 +100,7 @@ def _solve(mbs: Any, duration: float, step: float, index: int) -> float:
     stepping.verboseMode = 0
     stepping.endTime, stepping.numberOfSteps = duration, round(duration / step)
     stepping.minimumStepSize = min(1e-8, 1e-3 * step)
-    solver = exu.MainSolverImplicitSecondOrder()
-    ready = solver.InitializeSolver(mbs, settings)
-    start = time.process_time()
-    done = ready and solver.SolveSteps(mbs, settings)
-    seconds = time.process_time() - start
-    solver.FinalizeSolver(mbs, settings)
-    if not done:
-        raise RuntimeError(f"Exudyn did not finish: {solver.GetErrorString()}")
-    return seconds
+    return solved(exu.MainSolverImplicitSecondOrder(), mbs, settings)
 
 
 def _four_bars_energy(centres: np.ndarray, velocities: np.ndarray) -> float:

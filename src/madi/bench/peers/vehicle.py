@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import copy
 import math
-import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -23,8 +22,8 @@ import numba
 import numpy as np
 
 from madi.bench.models import six_by_six
-from madi.bench.peers.base import Link, links_of, seconds_per_call
-from madi.bench.peers.exudyn_peer import Exudyn, angles, exu, items
+from madi.bench.peers.base import Link, links_of
+from madi.bench.peers.exudyn_peer import Exudyn, angles, exu, items, solved
 from madi.bench.peers.mujoco_peer import MuJoCo
 from madi.bench.trees import state
 from madi.engines import abi
@@ -56,9 +55,10 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def _tire(p, s, centre, u, e, w, n, l, t, arm, c, force, torque):  # type: ignore[no-untyped-def]
+def _tire(p, s, centre, u, e, w, scratch, force, torque):  # type: ignore[no-untyped-def]
     """Force and torque on a wheel about its centre, ground axes: velocity u, spin axis e, angular velocity w."""
     road, radius = s + ROAD, p[s + 6]
+    n, l, t, arm, c = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
     forward, _, rise = way(p, road, u)
     far, by, slope, slope_by = distance(p, road, way(p, road, centre), radius, int(p[s + 9]))
     steep = math.sqrt(1.0 + slope * slope)
@@ -144,7 +144,7 @@ def _tires(parents, slides, about, C, d, tires, p, q, q_t, out):  # type: ignore
         _cross(w[i], arm, u)
         for row in range(3):
             wheel[row], u[row] = x[i, row] + arm[row], u[row] + v[i, row]
-        _tire(p, s, wheel, u, e, w[i], scratch[6], scratch[7], scratch[8], scratch[9], scratch[10], force, torque)
+        _tire(p, s, wheel, u, e, w[i], scratch[6:], force, torque)
         while i >= 0:
             if slides[i]:
                 out[i] += _dot(a[i], force)
@@ -230,14 +230,7 @@ class ExudynVehicle(Exudyn):
         self.settings.solution.sensors.writePeriod = every
         implicit = method == "GeneralizedAlpha"
         self.solver = exu.MainSolverImplicitSecondOrder() if implicit else exu.MainSolverExplicit()
-        ready = self.solver.InitializeSolver(self.mbs, self.settings)
-        start = time.process_time()
-        done = ready and self.solver.SolveSteps(self.mbs, self.settings)
-        seconds = time.process_time() - start
-        self.solver.FinalizeSolver(self.mbs, self.settings)
-        if not done:
-            raise RuntimeError(f"Exudyn did not finish: {self.solver.GetErrorString()}")
-        return seconds
+        return solved(self.solver, self.mbs, self.settings)
 
     def recorded(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Times, coordinates, and their first and second derivatives."""
@@ -278,15 +271,6 @@ def exudyn_vehicle(
         "height": coordinates[:, 1],
         "seconds": seconds,
     }
-
-
-def user_function_cost(model: Model, system: System, q: np.ndarray, v: np.ndarray, n: int = 2000) -> float:
-    """Seconds of one evaluation of all tires from Python."""
-    peer = ExudynVehicle(system, *links_of(_without_tires(model)), True)
-    s = peer.enter(q, v)
-    forces, q_list, v_list = peer._tires_of(system), s.q.tolist(), s.v.tolist()
-    forces(q_list, v_list)
-    return seconds_per_call(lambda: forces(q_list, v_list), n)
 
 
 # ---- time to an accuracy --------------------------------------------------------------------------------------------
