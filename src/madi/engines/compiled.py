@@ -49,6 +49,12 @@ class CompiledEngine:
     """Evaluates entries as C made for this model."""
 
     name = "compiled"
+    machine_code = made_for_model = True
+
+    @classmethod
+    def of(cls, system: Any) -> CompiledEngine:
+        """See Engine."""
+        return cls(system.drawn, system.outside, system.parameters, system.values)
 
     def __init__(self, layout: Layout, outside: Any = None, parameters: Any = None, values: Any = None):
         """`layout` as drawn; `outside`: the functions that stay in Python, which C calls by their addresses; `parameters`
@@ -57,11 +63,10 @@ class CompiledEngine:
         self.layout, self.outside, self.parameters = layout, outside, parameters
         reach = 0 if outside is None else outside.addresses.ctypes.data
         self.context = np.array([0 if values is None else values.ctypes.data, reach], dtype=np.int64)
-        self.model_argument = layout.arrays.table
         self._loaded: dict[Any, Any] = {}
 
     def for_run(self, dense: bool = False, options: Any = None) -> CompiledEngine:
-        """Itself: generated code keeps nothing between calls."""
+        """See Engine. It is itself: generated code keeps nothing between calls."""
         return self
 
     def load(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Any:
@@ -84,21 +89,21 @@ class CompiledEngine:
         return c_source(traced, seen=seen, outside=self.outside)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
-        """One evaluation; a fresh array of `size` numbers."""
+        """See Engine."""
         out = np.zeros(size)
         function = self.load(entry, tuple(x[ENTRIES[entry].given(self.layout.sizes) :].tolist()), size)
         function(t, *(array.ctypes.data for array in (q, v, x, out, self.context)))
         return out
 
     def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Function:
-        """For `kernel.call`."""
+        """See Engine."""
         return self._at(self.load(entry, request, size))
 
     def _at(self, loaded: Any) -> Function:
         return Function(address=ctypes.cast(loaded, ctypes.c_void_p).value or 0, context=self.context)
 
     def program(self, name: str, trace: Any) -> Function:
-        """A trace (symbolic/jacobian.py), as `function` gives an entry."""
+        """See Engine."""
         from madi.symbolic.codegen import c_source
 
         return self.source(name, lambda: c_source(trace.function, seen=trace.seen, outside=trace.outside))
@@ -110,5 +115,5 @@ class CompiledEngine:
         return self._at(self._loaded[name][0])
 
     def loop(self, loop: Any) -> Callable[[Any], int]:
-        """A loop around system functions, compiled."""
+        """See Engine."""
         return loop_function(loop)

@@ -25,8 +25,8 @@ from madi.engines.cache import is_kept, is_sealed, is_whole, jit_folder, put, wo
 from madi.equations import ENTRIES
 from madi.equations.fields import Arrays
 from madi.forces import BY_CODE
-from madi.kernel import SEPARATE
-from madi.kernel.fields import Function
+from madi.kernel import SEPARATE, Kernel
+from madi.kernel.fields import Fields, Function
 from madi.topology.layout import Layout
 
 
@@ -116,7 +116,7 @@ def separate_function(number: int) -> Any:
 
 
 @cache
-def twin_function(name: str, kernel: Callable[..., Any], arrays: Any, work: Any) -> Any:
+def twin_function(name: str, kernel: Kernel, arrays: type[Fields], work: type[Fields]) -> Any:
     """The C function of a kernel with a model and scratch of its own classes."""
     return _make(name, f"kernel {name!r}", lambda abi, folder: abi.compile_twin(folder, kernel, arrays, work))
 
@@ -177,6 +177,12 @@ class JitEngine:
     """Evaluates entry kernels as machine code, driven by the model's arrays."""
 
     name = "jit"
+    machine_code, made_for_model = True, False
+
+    @classmethod
+    def of(cls, system: Any) -> JitEngine:
+        """See Engine."""
+        return cls(system.layout, system.values)
 
     def __init__(self, layout: Layout, values: np.ndarray | None = None):
         """`values`: of the parameters, where the traces have some."""
@@ -188,8 +194,7 @@ class JitEngine:
         self._own: Any = threading.local()  # each thread has its own scratch: the calls release Python's lock
 
     def for_run(self, dense: bool = False, options: Any = None) -> JitEngine:
-        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space
-        methods; `options`: of closing the loops."""
+        """See Engine."""
         other = copy.copy(self)
         other._own, other._dense, other._options = SimpleNamespace(), dense, options  # a run is one thread's at a time
         return other
@@ -209,17 +214,17 @@ class JitEngine:
         return self.work and self._own.context
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
-        """One evaluation; a fresh array of `size` numbers."""
+        """See Engine."""
         out = np.zeros(size)
         entry_callable(entry)(t, *(a.ctypes.data for a in (q, v, x, out, self.context)))
         return out
 
     def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Function:
-        """For `kernel.call`. Requests are read from x at run time."""
+        """See Engine; requests are read from x at run time."""
         return Function(address=entry_function(entry).address, context=self.context)
 
     def program(self, name: str, trace: Any) -> Function:
-        """A trace (symbolic/jacobian.py), as `function` gives an entry: run as data (interpreter.py)."""
+        """See Engine; it is run as data (interpreter.py)."""
         from madi.engines.interpreter import Program
         from madi.engines.plain import CalledFromC
 
@@ -235,8 +240,15 @@ class JitEngine:
             own[name] = (arrays, np.array([array.ctypes.data for array in arrays], dtype=np.int64))
         return Function(address=interpreter_function().address, context=own[name][1])
 
+    def twin(self, name: str, kernel: Kernel, arrays: Fields, work: Fields, forces: Fields) -> Function:
+        """See PlainEngine."""
+        tables = (arrays.table, work.table, self.model_argument, forces.table)
+        context = np.array([table.ctypes.data for table in tables], dtype=np.int64)
+        classes: tuple[Any, Any] = type(arrays), type(work)
+        return Function(address=twin_function(name, kernel, *classes).address, context=context)
+
     def loop(self, loop: Any) -> Callable[[Any], int]:
-        """A loop around system functions, compiled."""
+        """See Engine."""
         return loop_function(loop)
 
 

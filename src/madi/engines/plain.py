@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from madi.equations import ENTRIES
-from madi.kernel.fields import Function
+from madi.kernel import Kernel
+from madi.kernel.fields import Fields, Function
 from madi.signals.callback import POINTER
 from madi.topology.layout import Layout
 
@@ -35,26 +36,31 @@ class PlainEngine:
     """Evaluates entry kernels by calling them."""
 
     name = "plain"
+    machine_code = made_for_model = False
+
+    @classmethod
+    def of(cls, system: Any) -> PlainEngine:
+        """See Engine."""
+        return cls(system.layout, system.values)
 
     def __init__(self, layout: Layout, values: np.ndarray | None = None, dense: bool = False, options: Any = None):
         self.layout, self.values = layout, values
-        self.model = self.model_argument = layout.arrays
+        self.model = layout.arrays
         self.work = layout.scratch(dense, options=options)
 
     def for_run(self, dense: bool = False, options: Any = None) -> PlainEngine:
-        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space
-        methods; `options`: of closing the loops."""
+        """See Engine."""
         return PlainEngine(self.layout, self.values, dense, options)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
-        """One evaluation; a fresh array of `size` numbers."""
+        """See Engine."""
         out = np.zeros(size)
         with np.errstate(all="ignore"):
             ENTRIES[entry].function(self.model, self.work, t, q, v, x, out)
         return out
 
     def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Function:
-        """For `kernel.call`."""
+        """See Engine."""
         kernel = ENTRIES[entry].function
 
         def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
@@ -64,7 +70,7 @@ class PlainEngine:
         return Function(call)
 
     def program(self, name: str, trace: Any) -> Function:
-        """A trace (symbolic/jacobian.py), as `function` gives an entry."""
+        """See Engine."""
 
         def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
             size = [trace.function.size1_in(k) for k in (1, 2, 3)]
@@ -74,6 +80,15 @@ class PlainEngine:
 
         return Function(call)
 
+    def twin(self, name: str, kernel: Kernel, arrays: Fields, work: Fields, forces: Fields) -> Function:
+        """A kernel of a formulation that has arrays and scratch of its own beside those of the tree (cartesian/)."""
+
+        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
+            kernel(arrays, work, self.model, forces, t, q, v, x, out)
+            return 0
+
+        return Function(call)
+
     def loop(self, loop: Any) -> Callable[[Any], int]:
-        """A loop around system functions, as it is."""
+        """See Engine; as it is."""
         return loop.kernel

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.cartesian import entries
-from madi.cartesian import fields as cartesian_fields
 from madi.cartesian.build import Cartesian, cartesian
 from madi.cartesian.words import BALL, COUPLER, SECOND, SHIFT, TURN, X, Z, parts
-from madi.engines.jit import loop_function, model_table, twin_function
 from madi.equations.fields import Arrays
 from madi.errors import InputError
 from madi.integrate.method import Method, Steps
@@ -57,17 +55,14 @@ class CartesianSolver(Integration):
         sizes = {"nq": size, "nv": size, "nr": self.made.constraints}
         super().__init__(system, method, steps, times, sizes, flat_space(size).arrays, stops)
         self.memory.tally, self.way = self.made.work.tally, loops.words()
-        self.engine_name = "plain" if engine == "plain" else "jit"
+        self.engine = system.engine(engine)
+        self.engine_name = self.engine.name
         self.reactions = dict(reactions)
         known = dict.fromkeys([*self.made.links, *self.made.row_owner])
         for name in self.reactions:
             if name not in known:
                 raise InputError(f"reactions: there is no joint {name!r}; there are: {', '.join(known)}")
         self.start(self.made.q0, self.made.v0)
-        if self.engine_name == "jit":
-            forces, self.calls = model_table(system.layout)
-            self.tables = [self.made.arrays.table, self.made.work.table, forces, self.made.forces.table]
-            self.context = np.array([table.ctypes.data for table in self.tables], dtype=np.int64)
 
     def loop_work(self) -> Any:
         """See Integration."""
@@ -79,25 +74,13 @@ class CartesianSolver(Integration):
 
     def function(self, name: str) -> Function:
         """A kernel for `kernel.call`."""
-        made, kernel = self.made, ENTRIES[name]
-        if self.engine_name == "jit":
-            made_by = twin_function(f"cartesian-{name}", kernel, cartesian_fields.Arrays, cartesian_fields.Work)
-            return Function(address=made_by.address, context=self.context)
-
-        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
-            kernel(made.arrays, made.work, made.system.layout.arrays, made.forces, t, q, v, x, out)
-            return 0
-
-        return Function(call)
-
-    def compiled(self, loop: Any) -> Callable[[Any], int]:
-        """A loop, compiled or as it is."""
-        return loop.kernel if self.engine_name == "plain" else loop_function(loop)
+        made = self.made
+        return self.engine.twin(f"cartesian-{name}", ENTRIES[name], made.arrays, made.work, made.forces)
 
     def run(self, progress: bool | None) -> int:
         """Integrate; returns the status."""
         self.memory.forward, self.memory.close = self.function("forward"), self.function("close")
-        return self.integrate(self.compiled(self.loop), progress)
+        return self.integrate(self.engine.loop(self.loop), progress)
 
     def result(self) -> Run:
         """Labelled results for as many outputs as were reached."""
@@ -113,7 +96,7 @@ class CartesianSolver(Integration):
             lam=work.lam, pace=np.zeros(max(nr, 1)), tally=work.tally, forward=ABSENT, close=self.function("close"),
             observe=self.function("report"),
         )  # fmt: skip
-        self.compiled(RECORD)(recording)
+        self.engine.loop(RECORD)(recording)
         rows, n = recording.rows.reshape(len(times), width), len(times)
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         if len(bad):

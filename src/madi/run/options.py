@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from madi.engines import is_made_for_model
 from madi.errors import InputError
 from madi.integrate import METHODS
 from madi.integrate.method import Method
@@ -110,7 +111,7 @@ def chosen_loops(given: Any, method: Method, formulation: str | None, engine: st
     form = formulation or "recursive"
     if given is not None and form not in (*loops.formulations, "auto"):
         raise InputError(f"loops={loops.name!r} has formulation={', '.join(map(repr, loops.formulations))}, not {form!r}")
-    if engine == "compiled" and not loops.traced:
+    if is_made_for_model(engine) and not loops.traced:
         raise InputError(f"loops={loops.name!r} has engine='jit' or 'plain'; generated C serves loops='projection'")
     return loops
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.assembly.assemble import start_vector
+from madi.engines import is_made_for_model
 from madi.engines.choice import choose_engine
 from madi.equations import FORMULATIONS
 from madi.errors import EngineError, InputError, RunError, warn
@@ -196,7 +197,7 @@ def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None) -
     try:
         status = solver.run(progress)
     except KeyboardInterrupt as interrupt:
-        if solver.keeper is not None and solver.engine_name != "plain":  # machine code stops between steps
+        if solver.keeper is not None and solver.engine.machine_code:  # machine code stops between steps
             solver.keeper.write(solver)
         interrupt.run = solver.result()  # type: ignore[attr-defined]  # what was computed is not lost
         raise
@@ -254,7 +255,7 @@ def _for_cartesian(model: Model | System, system: System, engine: str, method: M
         raise InputError(f"method={method.name!r} works in joint coordinates; formulation='cartesian' has explicit methods")
     if not isinstance(model, Model):
         raise InputError("formulation='cartesian': pass the Model, not the System; the tree has no part in it")
-    if engine == "compiled":
+    if is_made_for_model(engine):
         raise InputError("formulation='cartesian' has engine='jit' or 'plain': its equations are not traced")
     return model.build(frame="ground") if system.frozen.riding else system
 

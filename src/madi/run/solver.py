@@ -193,7 +193,7 @@ class Solver(Integration):
         dense = self.loops is not None and self.loops.dense
         self.engine, self.engine_name = system.engine(engine).for_run(dense, self.options), engine
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
-        apart = engine == "compiled" and (self.loops or self.jumps)
+        apart = self.engine.made_for_model and (self.loops or self.jumps)
         self.closer = system.engine("jit").for_run(dense, self.options) if apart else self.engine
         self.way = f"{formulation} {self.loops.words() if self.loops else ''}"
         self.reactions = dict(reactions or {})
@@ -235,7 +235,7 @@ class Solver(Integration):
 
     def connect(self) -> Any:
         """The loop, and in its memory the functions it calls."""
-        if self.engine.name != "plain":
+        if self.engine.machine_code:
             self._make_beside()
         m = self.memory
         m.forward = self.engine.function(self.entry)
@@ -252,7 +252,7 @@ class Solver(Integration):
     def _connect_implicit(self, m: Any) -> None:
         """Residual, Jacobian; or a whole step in C."""
         trace, system = self.system.residual_blocks[1], self.system
-        if trace is not None and self.engine.name == "compiled" and "whole" in m.fields:
+        if trace is not None and self.engine.made_for_model and "whole" in m.fields:
             from madi.export.stepper import generated_part
 
             m.whole = generated_part(self.engine, m, system)
@@ -265,7 +265,7 @@ class Solver(Integration):
         """Let a second process compile part of what is missing, the largest pieces first."""
         from madi.engines.jit import make_beside
 
-        entries = ["observe"] if self.engine.name == "jit" else []
+        entries = [] if self.engine.made_for_model else ["observe"]
         if self.method.implicit:
             make_beside([*entries, "residual"] if entries else [], [self.loop, RECORD])
         elif self.loops is not None:
@@ -367,7 +367,7 @@ class Solver(Integration):
         assert self.loops is not None
         tally = self.tally
         found = {"loops": self.loops.name, **loop_statistics(tally)}
-        if self.engine.name == "compiled":  # generated C factors whenever it is asked, and the closer counts its own
+        if self.engine.made_for_model:  # generated C factors whenever it is asked, and the closer counts its own
             found["factorisations"] += int(tally.asked)
         if self.loops.dense:
             found["decompositions"] = int(tally.decompositions)

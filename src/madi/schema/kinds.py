@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from madi.engines import ENGINES
 from madi.integrate import METHODS
 from madi.joints import KINDS as JOINT_KINDS
 from madi.loops.methods import LOOP_METHODS
@@ -286,7 +287,7 @@ RUN: Entries = {
     "every": (Number("s"), "time between outputs"),
     "method": (Choice(METHODS, {"first_step": "s", "feedback": "1/s"}), "the integrator"),
     "loops": (Choice(LOOP_METHODS, {"closing": "m", "alpha": "1/s", "beta": "1/s"}), "how loops are kept closed"),
-    "engine": (Text(("auto", "plain", "jit", "compiled")), "what evaluates the equations"),
+    "engine": (Text(("auto", *ENGINES)), "what evaluates the equations"),
     "formulation": (Text(), "recursive, articulated, velocity-transform, cartesian"),
     "frame": (Text(("base", "ground")), "what a moving base's equations refer to"),
     "rtol": (Number(), "relative tolerance"), "atol": (Number(), "absolute tolerance"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.dynamics.kinematics import positions, velocities
+from madi.engines import ENGINES, is_made_for_model
 from madi.equations import ENTRIES, FORMULATIONS
 from madi.errors import InputError, RunError, TraceError
 from madi.forces.line import line
@@ -16,9 +17,6 @@ from madi.system.names import Names
 if TYPE_CHECKING:
     from madi.model.model import Model
     from madi.topology.parameters import Parameters
-
-
-ENGINES = ("auto", "plain", "jit", "compiled")
 
 
 class Evaluation(Names):
@@ -34,25 +32,16 @@ class Evaluation(Names):
 
     def engine(self, name: str = "auto") -> Any:
         """The engine of that name for this system. "auto" here is "jit"."""
-        if name not in ENGINES:
-            raise InputError(f"engine={name!r}: choose one of {', '.join(ENGINES)}")
+        if name not in ("auto", *ENGINES):
+            raise InputError(f"engine={name!r}: choose one of auto, {', '.join(ENGINES)}")
         name = "jit" if name == "auto" else name
         if name not in self._engines:
-            self._engines[name] = self._make_engine(name)
+            self._engines[name] = ENGINES[name].of(self)
         return self._engines[name]
 
-    def _make_engine(self, name: str) -> Any:
-        if name == "plain":
-            from madi.engines.plain import PlainEngine
-
-            return PlainEngine(self.layout, self.values)
-        if name == "jit":
-            from madi.engines.jit import JitEngine
-
-            return JitEngine(self.layout, self.values)
-        from madi.engines.compiled import CompiledEngine
-
-        return CompiledEngine(self.drawn, self.outside, self.parameters, self.values)
+    def general(self, engine: str) -> str:
+        """That engine; or "jit", for questions that are not worth code of their own."""
+        return "jit" if is_made_for_model(engine) else engine
 
     @cached_property
     def outside(self) -> Any:

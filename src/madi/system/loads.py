@@ -26,7 +26,7 @@ def reactions(
     numbers = [system._loaded(name) for name in names]
     multipliers = np.zeros(0)
     if system.frozen.rows:
-        engine = "jit" if engine in ("auto", "compiled") else engine
+        engine = system.general(engine)
         out = system._evaluate("multipliers", q, v, system._vector(tau, system.nv, "tau"), t, engine)
         a, multipliers = out[: system.nv] if a is None else a, out[system.nv :]
     elif a is None:

@@ -264,9 +264,10 @@ class System(Evaluation):
         i = self._body(body)
         if i == 0:
             return np.zeros((6, self.nv))
-        engine = "jit" if engine == "compiled" else engine  # a body and a point are data: not worth code of their own
         inside = self.frozen.body_r[i - 1] + self.frozen.body_R[i - 1] @ self._vector(point, 3, "point")
-        return self._evaluate("point-jacobian", q, None, np.array([i, *inside]), 0.0, engine).reshape(6, self.nv)
+        return self._evaluate("point-jacobian", q, None, np.array([i, *inside]), 0.0, self.general(engine)).reshape(
+            6, self.nv
+        )
 
     def velocity_transformation(self, q: Any, v: Any, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
         """P0's B and Bdot v: (velocity of the centre of mass, angular velocity) of all bodies, in the order of `bodies`,
