@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from madi.forces.kind import ForceKind, account
+from madi.forces.takes import NUMBER
 from madi.kernel import kernel
 
-KIND = ForceKind("state", code=21, signals=1, value="rate", unit="1/s", states=(("", ""),))
+KIND = ForceKind("state", code=21, signals=1, value="rate", unit="1/s", states=(("", ""),), takes={"start": NUMBER})
 
 
 @kernel
