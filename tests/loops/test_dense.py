@@ -16,9 +16,9 @@ def test_dense_algebra(shape):
     class Work:
         dense, spare = J.reshape(-1).copy(), np.zeros(m * n)
         null, product, reduced, basis = (np.zeros(n * n) for _ in range(4))
-        square, order, short = np.zeros(n * n), np.zeros(n), np.zeros(n)
-        correction, rest, size, heavy = np.zeros(n + m), np.zeros(n), np.ones(n), np.ones(m)
-        tally, chosen, scaled = fresh_tally(), np.arange(m, dtype=float), J.reshape(-1).copy()
+        square, column_order, short = np.zeros(n * n), np.zeros(n), np.zeros(n)
+        correction, rest, column_scale, row_scale = np.zeros(n + m), np.zeros(n), np.ones(n), np.ones(m)
+        tally, row_order, j_scaled = fresh_tally(), np.arange(m, dtype=float), J.reshape(-1).copy()
 
     class Model:
         row_first, j_column, column_place = np.arange(0, m * n + 1, n), np.tile(np.arange(n), m), np.arange(n)

@@ -136,18 +136,18 @@ def test_identities_by_other_means(way):
     inner[:, place[place >= 0]] = J[:, place >= 0]
     rank = np.linalg.matrix_rank(inner)
     N = work.null[: (n - rank) * n].reshape(n, n - rank).T
-    N = N * work.size  # from coordinates measured by mass
+    N = N * work.column_scale  # from coordinates measured by mass
     assert np.max(np.abs(inner @ N.T)) < 1e-10
     assert np.linalg.matrix_rank(N) == n - rank
     if way == "pseudo-inverse":
         assert work.rank == rank
-        chosen = work.chosen[:rank].astype(int)
+        chosen = work.row_order[:rank].astype(int)
         wanted = np.arange(1.0, rank + 1)
         x = np.concatenate([wanted, np.zeros(n)])
         null_space.into_range(s.layout.arrays, work, x)
-        scaled = inner[chosen] * work.size * work.heavy[chosen][:, None]
+        scaled = inner[chosen] * work.column_scale * work.row_scale[chosen][:, None]
         np.testing.assert_allclose(x[:n], np.linalg.pinv(scaled) @ wanted, rtol=1e-9, atol=1e-12)
-        unscaled = N / work.size
+        unscaled = N / work.column_scale
         np.testing.assert_allclose(unscaled @ unscaled.T, np.eye(n - rank), atol=1e-6)
 
 

@@ -379,7 +379,7 @@ def test_the_criterion_of_svd():
     engine = s.engine("plain").for_run(dense=True, options=told(madi.SingularValues()))
     engine.evaluate("null-space", 0.0, start.q, start.v, np.zeros(3), 3)
     work, a = engine.work, s.layout.arrays
-    T, size = work.basis[:3].copy(), work.size[:3].copy()
+    T, size = work.basis[:3].copy(), work.column_scale[:3].copy()
     engine.evaluate("null-space", 0.0, later.q, later.v, np.zeros(3), 3)
     v = np.empty(3)
     v[a.column_place] = later.v

@@ -10,7 +10,7 @@ from tests.package.places import ROOT, SOURCE
 
 def test_notation_table_names_things_that_exist():
     """docs/notation.md: the last column is the name in the code, a field of `work` or `model` or a function."""
-    from madi.topology.layout import Arrays, Work
+    from madi.equations.fields import Arrays, Work
 
     text = "\n".join(p.read_text() for p in SOURCE.rglob("*.py"))
     rows = [line for line in (ROOT / "docs" / "notation.md").read_text().splitlines() if line.startswith("| `")]

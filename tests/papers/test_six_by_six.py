@@ -47,8 +47,8 @@ def test_explicit_newmark_does_on_the_6x6_what_p4_says():
 
 
 def test_rk4_at_20_ms_shows_p4_s_false_peaks_with_a_stronger_damper():
-    """20 ms is beyond its stability limit. What grows is what is there: an arm begins to turn by 1e-5 rad/s, so that it is not
-    rounding, which is not the same from machine to machine."""
+    """20 ms is beyond its stability limit. What grows is what is there: an arm begins to turn by 1e-5 rad/s, so that it is
+    not rounding, which is not the same from machine to machine."""
     s = six_by_six.experiment(six_by_six.STIFFER * six_by_six.DAMPER).build()
     tight = madi.simulate(s, 3.0, method="dopri", rtol=1e-8, times=np.linspace(0, 3, 3001))
     peaks = np.max(np.abs(six_by_six.chassis(tight)), axis=0)

@@ -15,27 +15,40 @@ Of a body i (or of its column c)
     energy                  its kinetic energy
 
 Rigid bodies are met in every model: theirs is inlined. What others need is compiled by itself when a model first has one
-(`kernel.separate`). A new kind is a file beside these, with `owns(model, i)` and these operations, and its place in
-`OTHERS`.
+(`kernel.separate`). A new kind is a file beside these, with `owns(model, i)` and these operations (those it does not change
+it takes from rigid.py), and its place in `OTHERS`. If it has numbers of its own (fields.py), `pack(body, R)` gives them by
+name for any body as drawn, R from the body's axes to its internal frame's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
-from madi.bodies import modal, rigid
-from madi.kernel import inline
+import numpy as np
 
-OTHERS = (modal,)
-Kernel = Callable[..., Any]
+from madi.bodies import modal, rigid
+from madi.bodies.fields import Arrays, Work
+from madi.kernel import Kernel, inline
+
+OTHERS: tuple[ModuleType, ...] = (modal,)
+
+
+def count_others(model: Any, n: int) -> int:
+    """How many bodies of these arrays are not rigid."""
+    return sum(any(kind.owns(model, i) for kind in OTHERS) for i in range(n))
+
+
+def packed(body: Any, R: np.ndarray) -> dict[str, Any]:
+    """The numbers that kinds of bodies keep of a body."""
+    return {name: value for kind in OTHERS if hasattr(kind, "pack") for name, value in kind.pack(body, R).items()}
 
 
 def rung(owns: Kernel, this: Kernel, others: Kernel) -> Kernel:
     """Of a body that `owns` claims what `this` gives, of any other what `others` do."""
 
     @inline
-    def ask(model, work, i, *given):
+    def ask(model: Arrays, work: Work, i, *given):
         if owns(model, i):
             return this(model, work, i, *given)
         return others(model, work, i, *given)
@@ -60,12 +73,12 @@ _mass_entry, _generalised_force = operation("mass_entry"), operation("generalise
 
 
 @inline
-def mass_entry(model, work, c, x):
+def mass_entry(model: Arrays, work: Work, c, x):
     """M of column c and the column of unit motion x on its path."""
     return _mass_entry(model, work, model.column_body[c], c, x)
 
 
 @inline
-def generalised_force(model, work, c):
+def generalised_force(model: Arrays, work: Work, c):
     """B^T W of column c."""
     return _generalised_force(model, work, model.column_body[c], c)

@@ -24,6 +24,7 @@ docs/references.md: [P3], [Shabana 2013], [Schwertassek, Wallrapp 1999], [Kane, 
 
 from __future__ import annotations
 
+from madi.bodies.fields import Arrays, Work
 from madi.kernel import inline, kernel
 from madi.spatial.inertia import put_inertia_from, turned_symmetric
 from madi.spatial.vector import (
@@ -52,7 +53,7 @@ S1, J1, N0, MASS, J2, N1, G = range(7)  # the integrals in their order; before t
 
 
 @inline
-def integral(model, i, what):
+def integral(model: Arrays, i, what):
     """First number of an integral of body i."""
     k, start = model.modes[i] + model.shortenings[i], model.inertia_at[i] + 10
     if what == S1:
@@ -71,7 +72,7 @@ def integral(model, i, what):
 
 
 @kernel
-def bend(model, work, i):
+def bend(model: Arrays, work: Work, i):
     """eta = (xi, 1/2 xi^T G_r xi) and g_rc = sum_e G_rce xi_e, how function r of the foreshortening grows with mode c."""
     k, l, n = model.modes[i], model.v_at[i], model.shortenings[i]
     numbers, g, row = integral(model, i, G), model.shortening_at[i], model.eta_at[i]
@@ -89,7 +90,7 @@ def bend(model, work, i):
 
 
 @kernel
-def own_mass(model, work, i):
+def own_mass(model: Arrays, work: Work, i):
     """m_cd of the body as it is bent: E^T m E, E = (1, g)."""
     k, n, m = model.modes[i], model.shortenings[i], integral(model, i, MASS)
     s, g, start = model.shape, work.shortening, model.shortening_at[i]
@@ -107,7 +108,7 @@ def own_mass(model, work, i):
 
 
 @kernel
-def bent_body(model, work, i):
+def bent_body(model: Arrays, work: Work, i):
     """work.inertia of the body, h and m of its modes."""
     bend(model, work, i)
     by_functions(model, work, i)
@@ -119,7 +120,7 @@ def bent_body(model, work, i):
 
 
 @kernel
-def by_functions(model, work, i):
+def by_functions(model: Arrays, work: Work, i):
     """S and J of the bent body into work.bent; of every function of eta, S_a and N_a into work.slides, dJ/deta_a into
     work.turns, all in the body's axes."""
     n, s = model.modes[i] + model.shortenings[i], model.shape
@@ -139,7 +140,7 @@ def by_functions(model, work, i):
 
 
 @kernel
-def by_modes(model, work, i):
+def by_modes(model: Arrays, work: Work, i):
     """By xi: each mode brings its part of the foreshortening along; then h_c, about the reference origin."""
     k, row, start = model.modes[i], model.eta_at[i], model.shortening_at[i]
     D, F, r = work.turns, work.slides, three(work.r, i)
@@ -155,7 +156,7 @@ def by_modes(model, work, i):
 
 
 @inline
-def put_bent(work, f, S, J):
+def put_bent(work: Work, f, S, J):
     """work.bent of flexible body f: S and J in its axes."""
     put(work.bent, f, S)
     work.bent[f, 3], work.bent[f, 4], work.bent[f, 5] = J[0], J[1], J[2]
@@ -163,14 +164,14 @@ def put_bent(work, f, S, J):
 
 
 @inline
-def bent_inertia(model, work, i):
+def bent_inertia(model: Arrays, work: Work, i):
     """J of flexible body i in its axes."""
     J, f = work.bent, model.modal[i]
     return J[f, 3], J[f, 4], J[f, 5], J[f, 6], J[f, 7], J[f, 8]
 
 
 @kernel
-def own_force(model, work, i):
+def own_force(model: Arrays, work: Work, i):
     """Force (f, n) about the reference origin that the motion of the body takes for xi'' = 0, by the equations on top in its
     axes, where its integrals are sparse; work.own: what it adds to the equations of its modes, but for that force."""
     R, r = work.R, three(work.r, i)
@@ -191,7 +192,7 @@ def own_force(model, work, i):
 
 
 @kernel
-def modes_in_motion(model, work, i, a, e, w):
+def modes_in_motion(model: Arrays, work: Work, i, a, e, w):
     """S', N_c xi_c' and J' w; work.own = 1/2 w . dJ/dxi_c w - S_c . a - N_c . e."""
     S_rate, N_rate, turn = NO_VECTOR, NO_VECTOR, NO_VECTOR
     row, l = model.eta_at[i], model.v_at[i]
@@ -206,7 +207,7 @@ def modes_in_motion(model, work, i, a, e, w):
 
 
 @kernel
-def foreshortening_in_motion(model, work, i):
+def foreshortening_in_motion(model: Arrays, work: Work, i):
     """S1_r y_r and N_r y_r: what the foreshortening's acceleration for xi'' = 0 takes; work.own less E_ac m_ar y_r. Its rate
     is kept."""
     k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.shortenings[i]
@@ -231,7 +232,7 @@ def foreshortening_in_motion(model, work, i):
 
 
 @kernel
-def coriolis(model, work, i, w):
+def coriolis(model: Arrays, work: Work, i, w):
     """work.own less E_ac w . (N1_ba - N1_ab) eta_b'."""
     k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.shortenings[i]
     s, numbers, row = model.shape, integral(model, i, N1), model.eta_at[i]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from madi.bodies import rigid
 from madi.bodies.bending import bent_body, own_force
+from madi.bodies.fields import Arrays, Work
 from madi.joints import modal as joint
 from madi.joints.columns import is_driven, is_free
 from madi.joints.place import compose, from_joint, joint_frame, parent_point
@@ -43,19 +44,19 @@ MODAL = joint.KIND.code
 
 
 @inline
-def owns(model, i):
+def owns(model: Arrays, i):
     """Whether body i is a flexible body or a point of one."""
     return model.code[i] == MODAL
 
 
 @inline
-def is_point(model, i):
+def is_point(model: Arrays, i):
     """Of those, whether it is a point."""
     return model.modal[i] < 0
 
 
 @inline
-def place(model, work, i, q):
+def place(model: Arrays, work: Work, i, q):
     """Pose and unit motions; of a flexible body its inertia too, which changes with the coordinates."""
     for c in range(model.v_at[i], model.v_end[i]):
         work.xi[c] = q[model.column_q[c]]
@@ -63,7 +64,7 @@ def place(model, work, i, q):
 
 
 @separate
-def place_by_modes(model, work, i):
+def place_by_modes(model: Arrays, work: Work, i):
     """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one unit motion for
     every mode: all that the mode moves there."""
     k, B = model.mode_v[i], work.B
@@ -92,7 +93,7 @@ def place_by_modes(model, work, i):
 
 
 @inline
-def move(model, work, i, q, v):
+def move(model: Arrays, work: Work, i, q, v):
     """Velocity, and acceleration for qdd = 0."""
     for c in range(model.v_at[i], model.v_end[i]):
         work.xi_rate[c] = v[c]
@@ -100,7 +101,7 @@ def move(model, work, i, q, v):
 
 
 @separate
-def move_by_modes(model, work, i):
+def move_by_modes(model: Arrays, work: Work, i):
     """A point of a flexible body relative to the body, or the body relative to the point it is attached to."""
     B, v = work.B, work.xi_rate
     l, b = model.mode_v[i], NO_MOTION
@@ -114,7 +115,7 @@ def move_by_modes(model, work, i):
 
 
 @inline
-def follow(model, work, i, qdd):
+def follow(model: Arrays, work: Work, i, qdd):
     """work.a of the body's frame; of a point, with what the modes add there."""
     rigid.follow(model, work, i, qdd)
     if is_point(model, i):
@@ -122,7 +123,7 @@ def follow(model, work, i, qdd):
 
 
 @inline
-def follow_modes(model, work, i, qdd):
+def follow_modes(model: Arrays, work: Work, i, qdd):
     """Of a point of a flexible body: what the modes add there to work.a of the body."""
     a, B = six(work.a, i), work.B
     for c in range(model.modes[i]):
@@ -133,14 +134,14 @@ def follow_modes(model, work, i, qdd):
 
 
 @inline
-def inertia(model, work, i):
+def inertia(model: Arrays, work: Work, i):
     """M^ of the body as it is bent is there since `place`; a point is a rigid body without mass."""
     if is_point(model, i):
         rigid.inertia(model, work, i)
 
 
 @separate
-def terms(model, work, i):
+def terms(model: Arrays, work: Work, i):
     """W = Q^ - M^ A of the body alone; work.own: what it adds to the equations of its modes, for xi'' = 0. Q^ follows (for
     loads)."""
     if is_point(model, i):
@@ -154,7 +155,7 @@ def terms(model, work, i):
 
 
 @inline
-def momentum(model, work, i, y, rate):
+def momentum(model: Arrays, work: Work, i, y, rate):
     """M^ y + h_c rate_c."""
     L = momentum_of(work.inertia, i, y)
     for c in range(model.v_at[i], model.v_end[i]):
@@ -163,21 +164,21 @@ def momentum(model, work, i, y, rate):
 
 
 @inline
-def modal_mass(model, work, i, c, d):
+def modal_mass(model: Arrays, work: Work, i, c, d):
     """m_cd of two columns of body i, alone and as it is bent."""
     l = model.v_at[i]
     return work.own_mass[model.block_at[i] + (c - l) * model.modes[i] + d - l]
 
 
 @inline
-def block_place(model, i, c, d):
+def block_place(model: Arrays, i, c, d):
     """Where M_cd of two columns of body i is in work.block; d <= c."""
     l = model.v_at[i]
     return model.block_at[i] + (c - l) * model.modes[i] + d - l
 
 
 @separate
-def columns(model, work, i):
+def columns(model: Arrays, work: Work, i):
     """U and the block of M of the modes of body i; U of its points' unit motions is there already. Of a point, that."""
     if is_point(model, i):
         for x in range(model.motion_at[i], model.motion_at[i] + model.modes[i]):
@@ -187,7 +188,7 @@ def columns(model, work, i):
 
 
 @kernel
-def own_columns(model, work, i):
+def own_columns(model: Arrays, work: Work, i):
     """Of the body's frame and modes; all that hangs on its points is in U of their unit motions."""
     l = model.v_at[i]
     B, U, h = work.B, work.U, work.h
@@ -207,7 +208,7 @@ def own_columns(model, work, i):
 
 
 @inline
-def mass_entry(model, work, i, c, x):
+def mass_entry(model: Arrays, work: Work, i, c, x):
     """M of mode c and the column of unit motion x on its path."""
     if model.column_body[model.motion_column[x]] == i:
         return work.block[block_place(model, i, c, model.motion_column[x])]
@@ -215,7 +216,7 @@ def mass_entry(model, work, i, c, x):
 
 
 @inline
-def generalised_force(model, work, i, c):
+def generalised_force(model: Arrays, work: Work, i, c):
     """B^T W of mode c: its own body's part and what each of its points carries."""
     total = work.own[c]
     for x in range(model.copy_at[i] + c - model.v_at[i], model.copy_end[i], model.modes[i]):
@@ -224,7 +225,7 @@ def generalised_force(model, work, i, c):
 
 
 @separate
-def balance(model, work, i):
+def balance(model: Arrays, work: Work, i):
     """W = M^ Ydot - Q^ of the body alone, with what its modes' accelerations take; work.own: the balance of each mode."""
     if is_point(model, i):
         rigid.balance(model, work, i)
@@ -242,7 +243,7 @@ def balance(model, work, i):
 
 
 @separate
-def eliminate(model, work, i):
+def eliminate(model: Arrays, work: Work, i):
     """Take the modes of a flexible body out of its articulated inertia and force, the last first. Between them is the block
     of which c's row stays for the way outwards: xi_c'' = (u - U^T a - sum_{d<c} M_cd xi_d'') / d.
     Of a point: what its unit motions carry."""
@@ -273,7 +274,7 @@ def eliminate(model, work, i):
 
 
 @separate
-def accelerate(model, work, i):
+def accelerate(model: Arrays, work: Work, i):
     """Accelerations of the modes, then of the body's frame; or of a point."""
     if is_point(model, i):
         follow_modes(model, work, i, work.acceleration)
@@ -293,7 +294,7 @@ def accelerate(model, work, i):
 
 
 @separate
-def transform(model, work, i):
+def transform(model: Arrays, work: Work, i):
     """Its part of B^T M B with M over the frame's motion and the modes: K, h and m."""
     if is_point(model, i):
         rigid.transform(model, work, i)
@@ -321,7 +322,7 @@ def transform(model, work, i):
 
 
 @inline
-def energy(model, work, i):
+def energy(model: Arrays, work: Work, i):
     """Kinetic energy of the frame's motion and beyond it."""
     total = rigid.energy(model, work, i)
     if not is_point(model, i):
@@ -331,7 +332,7 @@ def energy(model, work, i):
 
 
 @separate
-def modal_energy(model, work, i):
+def modal_energy(model: Arrays, work: Work, i):
     """Kinetic energy beyond that of the frame, Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d', into work.own of the first mode."""
     total = 0.0
     for c in range(model.v_at[i], model.v_end[i]):

@@ -5,6 +5,7 @@ docs/references.md: [P0], [P1], [Featherstone 2008].
 
 from __future__ import annotations
 
+from madi.bodies.fields import Arrays, Work
 from madi.joints.columns import is_driven, is_free
 from madi.joints.free import BASE, base_velocity
 from madi.joints.ladder import has_bias
@@ -40,7 +41,7 @@ place = place_joint
 
 
 @inline
-def move(model, work, i, q, v):
+def move(model: Arrays, work: Work, i, q, v):
     """Velocity of body i, and its acceleration for qdd = 0 (kinematics.py)."""
     l, m = model.v_at[i], model.v_end[i]
     if model.code[i] == BASE:
@@ -57,7 +58,7 @@ def move(model, work, i, q, v):
 
 
 @inline
-def add_relative(model, work, i, b):
+def add_relative(model: Arrays, work: Work, i, b):
     """Velocity and acceleration of body i from its parent's and the relative velocity b = B v: D = Y_p x b."""
     y, a = six(work.Y, model.parent[i]), six(work.A, model.parent[i])
     put(work.Y, i, plus(y, b))
@@ -65,7 +66,7 @@ def add_relative(model, work, i, b):
 
 
 @inline
-def follow(model, work, i, qdd):
+def follow(model: Arrays, work: Work, i, qdd):
     """work.a of body i: its parent's, and what the accelerations of its columns add; those of driven ones are in A."""
     a = six(work.a, model.parent[i])
     for c in range(model.v_at[i], model.v_end[i]):
@@ -75,7 +76,7 @@ def follow(model, work, i, qdd):
 
 
 @inline
-def inertia(model, work, i):
+def inertia(model: Arrays, work: Work, i):
     """Ten-number inertia of body i in its present pose, into work.inertia[i]."""
     R, J, m = work.R, model.J, model.mass[i]
     if model.axisymmetric[i] == 1:
@@ -91,7 +92,7 @@ def inertia(model, work, i):
 
 
 @inline
-def terms(model, work, i):
+def terms(model: Arrays, work: Work, i):
     """Inertia of body i and W_i = Q^_i - M^_i A_i of the body alone; work.Q holds the applied forces on entry."""
     inertia(model, work, i)
     K, y = work.inertia, six(work.Y, i)
@@ -102,7 +103,7 @@ def terms(model, work, i):
 
 
 @inline
-def balance(model, work, i):
+def balance(model: Arrays, work: Work, i):
     """W_i = M^_i Ydot_i - Q^_i of the body alone."""
     inertia(model, work, i)
     K, y = work.inertia, six(work.Y, i)
@@ -111,32 +112,32 @@ def balance(model, work, i):
 
 
 @inline
-def columns(model, work, i):
+def columns(model: Arrays, work: Work, i):
     """U_c = K_i B_c of the columns of joint i."""
     for c in range(model.v_at[i], model.v_end[i]):
         column(work, i, c)
 
 
 @inline
-def column(work, i, c):
+def column(work: Work, i, c):
     """U_c = K_i B_c."""
     put(work.U, c, momentum_of(work.K, i, six(work.B, c)))
 
 
 @inline
-def mass_entry(model, work, i, c, x):
+def mass_entry(model: Arrays, work: Work, i, c, x):
     """M of column c of joint i and the column of unit motion x on its path: B_x^T K_i B_c."""
     return dot(six(work.B, x), six(work.U, c))
 
 
 @inline
-def generalised_force(model, work, i, c):
+def generalised_force(model: Arrays, work: Work, i, c):
     """B^T W of column c of joint i."""
     return dot(six(work.B, c), six(work.W, i))
 
 
 @inline
-def eliminate(model, work, i):
+def eliminate(model: Arrays, work: Work, i):
     """Take the free columns of joint i out of the articulated inertia and force of body i, the last first."""
     for c in range(model.v_end[i] - 1, model.v_at[i] - 1, -1):
         if is_free(model, c):
@@ -144,7 +145,7 @@ def eliminate(model, work, i):
 
 
 @inline
-def eliminate_column(model, work, i, c):
+def eliminate_column(model: Arrays, work: Work, i, c):
     """I' = I - U U^T / d, p' = p + U u / d; u goes to P (articulated.py)."""
     b, w = six(work.B, c), six(work.W, i)  # w = -p
     U = articulated_times(work.articulated, i, b)
@@ -158,7 +159,7 @@ def eliminate_column(model, work, i, c):
 
 
 @inline
-def accelerate(model, work, i):
+def accelerate(model: Arrays, work: Work, i):
     """qdd_c = (u - U^T a) / d of the free columns of joint i, and what they add to a of body i, which is its parent's."""
     a = six(work.a, i)
     for c in range(model.v_at[i], model.v_end[i]):
@@ -170,7 +171,7 @@ def accelerate(model, work, i):
 
 
 @inline
-def transform(model, work, i):
+def transform(model: Arrays, work: Work, i):
     """Its part of B^T M B and B^T (Q - M Bdot v), about its centre of mass (velocity_transform.py)."""
     M, P = work.M, work.P
     B, T, nv = work.B, work.T, model.nv
@@ -197,7 +198,7 @@ def transform(model, work, i):
 
 
 @kernel
-def central_inertia(model, work, i, c):
+def central_inertia(model: Arrays, work: Work, i, c):
     """J about the centre of mass c in reference axes: the parallel-axis terms taken off again."""
     inertia(model, work, i)
     K, m = work.inertia, model.mass[i]
@@ -212,7 +213,7 @@ def central_inertia(model, work, i, c):
 
 
 @kernel
-def cartesian_force(work, i, m, c, J):
+def cartesian_force(work: Work, i, m, c, J):
     """Q - M Bdot v at the centre of mass c; Bdot v follows from A by c'' = v' + w' x c + w x c'."""
     Y, A, Q = six(work.Y, i), six(work.A, i), six(work.Q, i)
     w, e = second(Y), second(A)
@@ -222,13 +223,13 @@ def cartesian_force(work, i, m, c, J):
 
 
 @inline
-def momentum(model, work, i, y, rate):
+def momentum(model: Arrays, work: Work, i, y, rate):
     """M^ y."""
     return momentum_of(work.inertia, i, y)
 
 
 @inline
-def energy(model, work, i):
+def energy(model: Arrays, work: Work, i):
     """1/2 Y^T M^ Y."""
     y = six(work.Y, i)
     return 0.5 * dot(momentum_of(work.inertia, i, y), y)

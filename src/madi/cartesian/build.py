@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.cartesian.arrays import model_arrays, scratch
+from madi.bodies import OTHERS
 from madi.cartesian.equations import masses
+from madi.cartesian.fields import model_arrays, scratch
 from madi.cartesian.links import Builder
 from madi.cartesian.motion import angles, relative, take
 from madi.cartesian.pattern import pattern
@@ -59,7 +60,7 @@ class Cartesian:
 def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray, options: Any = None) -> Cartesian:
     """The Cartesian model of a drawn one; `system`: the same with frame="ground", for names and force elements; q, v: the
     start in its coordinates; `options`: of closing the loops."""
-    _refuse(model)
+    _refuse(model, system)
     seen, tree_work = system.observe(q, v, engine="plain"), system.engine("plain").work
     made = Builder(model, system, tree_work.frame_r.copy())
     for edge in system.spanning_tree.edges:
@@ -86,11 +87,14 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray, option
     return found
 
 
-def _refuse(model: Model) -> None:
+def _refuse(model: Model, system: System) -> None:
     """Bodies that have no equations of their own here."""
+    arrays, number = system.layout.arrays, {name: i for i, name in enumerate(system.frozen.bodies, start=1)}
     for body in model.bodies:
         if body.flexible is not None:
             raise InputError(f"formulation='cartesian': body {body.name!r} is flexible; it serves rigid bodies only")
+        if any(kind.owns(arrays, number[body.name]) for kind in OTHERS):
+            raise InputError(f"formulation='cartesian': body {body.name!r} is not rigid; it serves rigid bodies only")
         inertia = inertia_matrix(body)
         if float(body.mass) <= 0 or inertia is None or np.linalg.eigvalsh(inertia)[0] <= 0:
             raise InputError(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from madi.cartesian.equations import accelerations, factorise, masses
+from madi.cartesian.fields import Arrays, Work
 from madi.cartesian.loads import apply
 from madi.cartesian.motion import angles, bodies, joint_state, normalise, spin_rate, take
 from madi.cartesian.rows import rows
+from madi.equations.fields import Arrays as TreeArrays
+from madi.equations.fields import Work as TreeWork
 from madi.equations.row import Row
 from madi.kernel import kernel
 from madi.loops.kkt import EPSILON, remark, solve
@@ -23,7 +26,7 @@ REPORTED = Row(q="nq", v="nv", a="nv", body=("bodies", BODY.length({})), force=(
 
 
 @kernel
-def forward(model, work, element, forces, t, q, v, x, out):
+def forward(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, q, v, x, out):
     """Accelerations r'', p'' of all bodies, and of the joints' angles."""
     take(model, work, element, forces, t, q, v)
     apply(model, work, element, forces, t)
@@ -38,7 +41,7 @@ def forward(model, work, element, forces, t, q, v, x, out):
 
 
 @kernel
-def state_rates(model, element, forces, out):
+def state_rates(model: Arrays, element: TreeArrays, forces: TreeWork, out):
     """z' of the first-order states, from the force elements."""
     for k in range(model.nz):
         out[model.nq - model.nz + k] = forces.tau[element.nv - model.nz + k]
@@ -55,7 +58,7 @@ def largest(values, n):
 
 
 @kernel
-def correct(model, work, values, of):
+def correct(model: Arrays, work: Work, values, of):
     """of += the least change, by mass, that takes `values` off the rows."""
     x = work.unknown
     for k in range(model.nu):
@@ -70,7 +73,7 @@ def correct(model, work, values, of):
 
 
 @kernel
-def settle(model, work, forces, level):
+def settle(model: Arrays, work: Work, forces: TreeWork, level):
     """Positions (level 0) or velocities (1) on the constraints; whether they are."""
     tiny, good = (2e-13, 5e-11) if level == 0 else (2e-12, 5e-10)
     tiny, good = max(work.options.tolerance, tiny), max(work.options.tolerance, good)
@@ -104,7 +107,7 @@ def settle(model, work, forces, level):
 
 
 @kernel
-def close(model, work, element, forces, t, q, v, x, out):
+def close(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, q, v, x, out):
     """q, v onto the constraints (in place), and the accelerations there; NaN where that fails."""
     take(model, work, element, forces, t, q, v)
     work.tally.failed = NOT
@@ -144,7 +147,7 @@ def close(model, work, element, forces, t, q, v, x, out):
 
 
 @kernel
-def report(model, work, element, forces, t, q, v, x, out):
+def report(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, q, v, x, out):
     """Everything a result records (REPORTED), for the accelerations x."""
     take(model, work, element, forces, t, q, v)
     for k in range(7 * model.n):

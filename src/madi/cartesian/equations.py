@@ -12,6 +12,7 @@ docs/references.md: [Haug 1989].
 
 from __future__ import annotations
 
+from madi.cartesian.fields import Arrays, Work
 from madi.cartesian.motion import local_spin
 from madi.kernel import inline, kernel
 from madi.loops.kkt import eliminate, solve
@@ -19,7 +20,7 @@ from madi.spatial.vector import axis, cross, dot, minus, second, six, turned, tu
 
 
 @kernel
-def masses(model, work):
+def masses(model: Arrays, work: Work):
     """The mass matrix of every body: m three times, then the upper triangle of 4 G^T J G + k p p^T, k the trace of J."""
     G, q, M = work.G, work.q, work.mass
     for i in range(model.n):
@@ -41,7 +42,7 @@ def trace(J, i):
 
 
 @kernel
-def factorise(model, work):
+def factorise(model: Arrays, work: Work):
     """The factor for the masses and Jacobian in work."""
     F = work.factor
     for k in range(model.nu + model.nl):
@@ -63,7 +64,7 @@ def factorise(model, work):
 
 
 @kernel
-def right_hand_side(model, work, x):
+def right_hand_side(model: Arrays, work: Work, x):
     """x = (forces, gamma)."""
     for i in range(model.n):
         k, F = 7 * i, six(work.force, i)
@@ -80,7 +81,7 @@ def right_hand_side(model, work, x):
 
 
 @kernel
-def residual(model, work, x, out):
+def residual(model: Arrays, work: Work, x, out):
     """out = right-hand side less the matrix in work times x."""
     right_hand_side(model, work, out)
     for i in range(model.n):
@@ -109,7 +110,7 @@ def residual(model, work, x, out):
 
 
 @kernel
-def accelerations(model, work, fresh):
+def accelerations(model: Arrays, work: Work, fresh):
     """a and lam by quasi-Newton steps with the factor at hand, which is made anew if they gain too little."""
     x, y = work.unknown, work.correction
     right_hand_side(model, work, x)

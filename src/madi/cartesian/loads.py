@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from madi.cartesian.fields import Arrays, Work
 from madi.cartesian.motion import joint_state, link_frames
 from madi.cartesian.words import BALL, SECOND, SHIFT, TURN, X, Z
+from madi.equations.fields import Arrays as TreeArrays
+from madi.equations.fields import Work as TreeWork
 from madi.kernel import kernel
 from madi.signals.tape import apply_forces
 from madi.spatial.vector import (
@@ -26,7 +29,7 @@ from madi.spatial.vector import (
 
 
 @kernel
-def show_bodies(model, work, forces):
+def show_bodies(model: Arrays, work: Work, forces: TreeWork):
     """Poses and velocities of the bodies as force elements know them: by a frame of their own, about the origin of their
     tree."""
     for i in range(model.n):
@@ -40,7 +43,7 @@ def show_bodies(model, work, forces):
 
 
 @kernel
-def apply(model, work, element, forces, t):
+def apply(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t):
     """work.force: all forces on each body at its centre of mass. `element`, `forces`: model and scratch of the force
     elements, which give force vectors about the origin of their tree."""
     show_bodies(model, work, forces)
@@ -62,7 +65,7 @@ def apply(model, work, element, forces, t):
 
 
 @kernel
-def joint_forces(model, work, forces, k):
+def joint_forces(model: Arrays, work: Work, forces: TreeWork, k):
     """Forces on the coordinates of joint k, as a force at and a couple on its two bodies; a shift and a ball have none."""
     c, tau = model.link_v[k], forces.tau
     link_frames(model, work, k)

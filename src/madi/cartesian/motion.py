@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from madi.cartesian.fields import Arrays, Work
 from madi.cartesian.words import BALL, SECOND, SHIFT, TURN, X, Y, Z
+from madi.equations.fields import Arrays as TreeArrays
+from madi.equations.fields import Work as TreeWork
 from madi.kernel import atan2, floor, inline, kernel, sqrt
 from madi.signals.tape import drive_signals
 from madi.spatial.vector import (
@@ -27,7 +30,7 @@ TWO_PI = 6.283185307179586
 
 
 @kernel
-def take(model, work, element, forces, t, q, v):
+def take(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, q, v):
     """The state to work, quaternions of unit length and their rates tangential. Behind the bodies' coordinates it has the
     angles of the joints, integrated like them: quaternions forget whole turns, these count them at every step."""
     for k in range(7 * model.n):
@@ -45,7 +48,7 @@ def take(model, work, element, forces, t, q, v):
 
 
 @kernel
-def normalise(model, work):
+def normalise(model: Arrays, work: Work):
     """p of unit length, p' normal to it."""
     q, v = work.q, work.v
     for i in range(model.n):
@@ -59,7 +62,7 @@ def normalise(model, work):
 
 
 @kernel
-def bodies(model, work):
+def bodies(model: Arrays, work: Work):
     """Axes, G and angular velocity of every body from q, v in work; the ground rests."""
     R, G, n = work.R, work.G, model.n
     for i in range(n):
@@ -84,7 +87,7 @@ def bodies(model, work):
 
 
 @kernel
-def local_spin(work, i, v, k):
+def local_spin(work: Work, i, v, k):
     """w' = 2 G p' of body i, its p' at v[k+3]."""
     w = scaled(v[k + 3], axis(work.G, i, 0))
     for m in range(1, 4):
@@ -93,7 +96,7 @@ def local_spin(work, i, v, k):
 
 
 @kernel
-def link_frames(model, work, k):
+def link_frames(model: Arrays, work: Work, k):
     """Of the two frames of link k: axes, origins from the centres of mass, and the origins' velocities."""
     for side in range(2):
         i, m = model.link_a[k] if side == 0 else model.link_b[k], 2 * k + side
@@ -105,7 +108,7 @@ def link_frames(model, work, k):
 
 
 @inline
-def between(work, a, b):
+def between(work: Work, a, b):
     """From the origin of frame a to that of frame b, on bodies a, b."""
     return minus(minus(plus(three(work.r, b), three(work.o, 1)), three(work.r, a)), three(work.o, 0))
 
@@ -117,7 +120,7 @@ def counted(angle, before):
 
 
 @kernel
-def turn_of(work, k):
+def turn_of(work: Work, k):
     """Angle of link k between the x axes about z of frame a (its frames are in work)."""
     x = axis(work.E, 1, X)
     work.turn[k] = counted(atan2(dot(axis(work.E, 0, Y), x), dot(axis(work.E, 0, X), x)), work.turn[k])
@@ -128,7 +131,7 @@ def turn_of(work, k):
 
 
 @inline
-def spin_rate(model, work, i):
+def spin_rate(model: Arrays, work: Work, i):
     """Angular acceleration of body i (accelerations in work.a). 2 G p'' is that in body axes: G' p' = 0."""
     if i < model.n:
         return turned(work.R, i, local_spin(work, i, work.a, 7 * i))
@@ -136,7 +139,7 @@ def spin_rate(model, work, i):
 
 
 @inline
-def origin_acceleration(model, work, i, side, e):
+def origin_acceleration(model: Arrays, work: Work, i, side, e):
     """Acceleration of the origin of a frame on body i, e its angular acceleration: r'' + e x s + w x (w x s)."""
     s, w = three(work.o, side), three(work.w, i)
     g = plus(cross(e, s), cross(w, cross(w, s)))
@@ -146,7 +149,7 @@ def origin_acceleration(model, work, i, side, e):
 
 
 @kernel
-def relative(model, work, k):
+def relative(model: Arrays, work: Work, k):
     """Of link k: d, d', d'' between the origins and w, w' of b against a, as an observer on frame a sees them, in global
     axes; body accelerations are in work.a. Leaves the frames in work."""
     link_frames(model, work, k)
@@ -163,14 +166,14 @@ def relative(model, work, k):
 
 
 @kernel
-def first_turn(work, k, w, e):
+def first_turn(work: Work, k, w, e):
     """Angle of link k about z of frame a, its rate and acceleration, for w, w' of `relative`."""
     z = axis(work.E, 0, Z)
     return turn_of(work, k), dot(z, w), dot(z, e)
 
 
 @kernel
-def second_turn(work, k, w, e):
+def second_turn(work: Work, k, w, e):
     """The same about x of frame b, which the first turn carries along: x' = (z . w) z x x."""
     x, y, z = axis(work.E, 1, X), axis(work.E, 1, Y), axis(work.E, 0, Z)
     work.turn2[k] = counted(atan2(dot(z, y), dot(z, axis(work.E, 1, Z))), work.turn2[k])
@@ -178,7 +181,7 @@ def second_turn(work, k, w, e):
 
 
 @kernel
-def angles(model, work, q, v, a):
+def angles(model: Arrays, work: Work, q, v, a):
     """The angles of all joints that have some, their rates and accelerations, behind the bodies' coordinates of q, v, a."""
     for k in range(model.nk):
         if model.link_turn[k] >= 0:
@@ -191,7 +194,7 @@ def angles(model, work, q, v, a):
 
 
 @kernel
-def joint_state(model, work, forces, q, v, a):
+def joint_state(model: Arrays, work: Work, forces: TreeWork, q, v, a):
     """Coordinates, speeds and accelerations of all joints that the tree kept, as it names them."""
     for k in range(model.nk):
         i, c = model.link_q[k], model.link_v[k]
@@ -223,7 +226,7 @@ def joint_state(model, work, forces, q, v, a):
 
 
 @kernel
-def quaternion(work, R, q, i):
+def quaternion(work: Work, R, q, i):
     """Unit quaternion of frame b seen from frame a, next to what is in q already; R: scratch."""
     for j in range(3):
         for m in range(3):

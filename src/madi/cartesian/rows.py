@@ -6,8 +6,10 @@ and gb are its gradients by (r, turn) of bodies a and b, six-tuples like forces 
 
 from __future__ import annotations
 
+from madi.cartesian.fields import Arrays, Work
 from madi.cartesian.motion import between, counted, link_frames, turn_of
 from madi.cartesian.words import COUPLER, DISTANCE, DOT1, DOT2, HELIX, MEASURE, POINT, TURN, Z
+from madi.equations.fields import Work as TreeWork
 from madi.kernel import inline, kernel
 from madi.spatial.vector import (
     NO_VECTOR,
@@ -27,7 +29,7 @@ from madi.spatial.vector import (
 
 
 @inline
-def dot1(work, a, b, i, j):
+def dot1(work: Work, a, b, i, j):
     """p . s for axis i of frame a and axis j of frame b. Each turns with its body: p' = w x p, p'' = w x p' and the rest."""
     wa, wb = three(work.w, a), three(work.w, b)
     p, s = axis(work.E, 0, i), axis(work.E, 1, j)
@@ -38,14 +40,14 @@ def dot1(work, a, b, i, j):
 
 
 @inline
-def drift(work, i, side):
+def drift(work: Work, i, side):
     """w x (w x s) of the origin of a frame."""
     w = three(work.w, i)
     return cross(w, cross(w, three(work.o, side)))
 
 
 @inline
-def along(work, a, b, p):
+def along(work: Work, a, b, p):
     """p . d for the vector d from origin a to origin b, p at rest: (turn x s) . p = turn . (s x p)."""
     rate = dot(p, minus(three(work.od, 1), three(work.od, 0)))
     bias = dot(p, minus(drift(work, b, 1), drift(work, a, 0)))
@@ -54,7 +56,7 @@ def along(work, a, b, p):
 
 
 @inline
-def along_axis(work, a, b, i):
+def along_axis(work: Work, a, b, i):
     """p . d for axis i of frame a, which turns with it: p' . d besides, and 2 p' . d' + p'' . d in the bias."""
     p, w, d = axis(work.E, 0, i), three(work.w, a), between(work, a, b)
     pd = cross(w, p)
@@ -64,7 +66,7 @@ def along_axis(work, a, b, i):
 
 
 @inline
-def distance(work, a, b, length):
+def distance(work: Work, a, b, length):
     """(d . d - l^2) / (2 l): as along d / l, and d' . d' / l in the bias."""
     d, u = between(work, a, b), minus(three(work.od, 1), three(work.od, 0))
     _, rate, bias, ga, gb = along(work, a, b, scaled(1.0 / length, d))
@@ -72,7 +74,7 @@ def distance(work, a, b, length):
 
 
 @inline
-def measured(model, work, k, part):
+def measured(model: Arrays, work: Work, k, part):
     """A part of the motion of link k: its turn about z of frame a, or its slide along an axis of it."""
     a, b = model.link_a[k], model.link_b[k]
     if part == TURN:
@@ -83,7 +85,7 @@ def measured(model, work, k, part):
 
 
 @inline
-def measure(model, work, r):
+def measure(model: Arrays, work: Work, r):
     """What row r measures between the frames of its link, which are in work."""
     k, kind, i = model.row_link[r], model.row_kind[r], model.row_i[r]
     a, b = model.link_a[k], model.link_b[k]
@@ -99,7 +101,7 @@ def measure(model, work, r):
 
 
 @kernel
-def put_gradient(model, work, r, slot, g):
+def put_gradient(model: Arrays, work: Work, r, slot, g):
     """The gradient g by (r, w) of the body in this slot of row r, and by its coordinates (r, p), where a turn w dt is 2 G dp
     in body axes."""
     i, m = model.row_body[r, slot], 4 * r + slot
@@ -112,7 +114,7 @@ def put_gradient(model, work, r, slot, g):
 
 
 @kernel
-def rows(model, work, forces):
+def rows(model: Arrays, work: Work, forces: TreeWork):
     """Residual, rate, right-hand side and Jacobian of every row; signals are in the force elements' scratch."""
     before = -1
     for r in range(model.nr):

@@ -6,6 +6,7 @@ holds the advance against the turn: Phi = z . (o_b - o_a) - h angle, whole turns
 
 from __future__ import annotations
 
+from madi.constraints.fields import Arrays, Work
 from madi.constraints.kind import RowKind, wanted
 from madi.kernel import atan2, floor, kernel, where
 from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, minus, scaled, three
@@ -15,7 +16,7 @@ TWO_PI = 6.283185307179586
 
 
 @kernel
-def turn(work):
+def turn(work: Work):
     """Angle between the x axes about z of frame a, in (-pi, pi]."""
     x = axis(work.pair_E, 1, X)
     return atan2(dot(axis(work.pair_E, 0, Y), x), dot(axis(work.pair_E, 0, X), x))
@@ -30,13 +31,13 @@ def nearest(x, period):
 
 
 @kernel
-def angle(model, work, r, u, w):
+def angle(model: Arrays, work: Work, r, u, w):
     """(Phi, psi, extra)."""
     return nearest(turn(work) - wanted(model, work, r, 0), TWO_PI), join(NO_VECTOR, axis(work.pair_E, 0, Z)), 0.0
 
 
 @kernel
-def screw(model, work, r, u, w):
+def screw(model: Arrays, work: Work, r, u, w):
     """(Phi, psi, extra) for an advance of h per radian."""
     h, z, o = model.row_value[r, 0], axis(work.pair_E, 0, Z), three(work.pair_o, 1)
     phi = nearest(dot(z, minus(o, three(work.pair_o, 0))) - h * turn(work), TWO_PI * h)

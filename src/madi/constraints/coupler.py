@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from madi.constraints.fields import Arrays, Work
 from madi.constraints.kind import ConstraintKind, RowKind
 from madi.errors import finite_numbers
 from madi.joints import KINDS as JOINTS
@@ -13,7 +14,7 @@ from madi.spatial.vector import NO_VECTOR, join, put
 
 
 @kernel
-def row(model, work, r):
+def row(model: Arrays, work: Work, r):
     """Residual, rate and right-hand side, straight in joint coordinates; driven coordinates bring their acceleration."""
     a, b, ratio = model.row_a[r], model.row_b[r], model.row_value[r, 0]
     work.phi[r] = work.q[model.column_q[a]] - ratio * work.q[model.column_q[b]] - model.row_value[r, 1]
@@ -29,7 +30,7 @@ def row(model, work, r):
 
 
 @inline
-def entry(model, r, column):
+def entry(model: Arrays, r, column):
     """Entry of Phi_q in one of the row's two columns."""
     return 1.0 if model.row_a[r] == column else -model.row_value[r, 0]
 

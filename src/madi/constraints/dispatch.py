@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from madi.constraints import CODES, ROWS, coupler
 from madi.constraints.coupler import entry
-from madi.constraints.kind import wanted
-from madi.kernel import apart, inline, kernel
+from madi.constraints.fields import Arrays, Work
+from madi.constraints.kind import RowKind, wanted
+from madi.kernel import Kernel, apart, inline, kernel
 from madi.spatial.vector import (
     NO_VECTOR,
     axis,
@@ -26,7 +27,7 @@ from madi.spatial.vector import (
 
 
 @kernel
-def pair_frames(model, work, k):
+def pair_frames(model: Arrays, work: Work, k):
     """Axes and origins of the two frames of pair k, in the reference frame of the body (or bodies) it holds."""
     for side in range(2):
         i, s = model.pair_a[k] if side == 0 else model.pair_b[k], 2 * k + side
@@ -40,16 +41,16 @@ def pair_frames(model, work, k):
 
 
 @inline
-def pair_frame(model, k):
+def pair_frame(model: Arrays, k):
     """The reference frame a pair is seen in: its bodies', of which one may be the ground."""
     return model.frame[model.pair_b[k] if model.pair_b[k] > 0 else model.pair_a[k]]
 
 
-def _rung(code, this, others):
+def _rung(code: int, this: Kernel, others: Kernel) -> Kernel:
     """(Phi, psi, extra) of a row that may be of this kind, or of others."""
 
     @inline
-    def row(model, work, r, u, w):
+    def row(model: Arrays, work: Work, r, u, w):
         """(Phi, psi, extra) of row r, the frames of its pair in work."""
         if model.row_kind[r] == code:
             return this(model, work, r, u, w)
@@ -58,7 +59,7 @@ def _rung(code, this, others):
     return row
 
 
-def _ladder(kinds):
+def _ladder(kinds: list[RowKind]) -> Kernel:
     """The rows of these kinds, first to last; the last needs no question."""
     *before, last = kinds
     found = last.row
@@ -71,7 +72,7 @@ pair_row = _ladder([kind for kind in ROWS.values() if not kind.on_joints])
 
 
 @kernel
-def evaluate_rows(model, work):
+def evaluate_rows(model: Arrays, work: Work):
     """Phi, Phi', psi and gamma of every row; positions, velocities and accelerations without qdd are in work."""
     before = -1
     u, y, c = NO_VECTOR, join(NO_VECTOR, NO_VECTOR), join(NO_VECTOR, NO_VECTOR)
@@ -97,7 +98,7 @@ def evaluate_rows(model, work):
 
 
 @inline
-def jacobian_entry(model, work, r, j):
+def jacobian_entry(model: Arrays, work: Work, r, j):
     """Entry j of Phi_q, in row r: power of a unit multiplier along a column, which moves one body of the pair (its sign), or
     (a mode) both, each in its own way."""
     if model.row_pair[r] < 0:
@@ -109,7 +110,7 @@ def jacobian_entry(model, work, r, j):
 
 
 @kernel
-def jacobian(model, work, out):
+def jacobian(model: Arrays, work: Work, out):
     """Phi_q, full, row by row, driven columns included; psi and B are in work."""
     nv = model.nv
     for j in range(model.nr * nv):
@@ -131,7 +132,7 @@ def jacobian(model, work, out):
 
 
 @kernel
-def apply_multipliers(model, work):
+def apply_multipliers(model: Arrays, work: Work):
     """Constraint forces -Phi_q^T lam as force vectors on the bodies (and generalised forces of couplers)."""
     for r in range(model.nr):
         k = model.row_pair[r]

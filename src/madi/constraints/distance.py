@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from madi.constraints.fields import Arrays, Work
 from madi.constraints.kind import ConstraintKind, RowKind
 from madi.errors import finite_numbers
 from madi.kernel import kernel
@@ -14,7 +15,7 @@ from madi.spatial.vector import cross, dot, join, minus, scaled, three
 
 
 @kernel
-def row(model, work, r, u, w):
+def row(model: Arrays, work: Work, r, u, w):
     """(Phi, psi, extra)."""
     length, o = model.row_value[r, 0], three(work.pair_o, 1)
     inverse = 1.0 / length

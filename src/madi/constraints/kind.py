@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from madi.kernel import inline
+from madi.constraints.fields import Arrays, Work
+from madi.kernel import Kernel, inline
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class RowKind:
 
     name: str
     words: str
-    row: Callable[..., Any]
+    row: Kernel
     unit: str = "rad"
     number: str = ""
     on_joints: bool = False
@@ -49,7 +49,7 @@ class ConstraintKind:
 
 
 @inline
-def wanted(model, work, r, order):
+def wanted(model: Arrays, work: Work, r, order):
     """What the row's measure is held at (order 0), its rate (1) and acceleration (2) where it is driven."""
     s = model.row_signal[r]
     if s >= 0:

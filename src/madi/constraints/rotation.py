@@ -7,23 +7,24 @@ at the axes themselves (loops/assemble.py).
 
 from __future__ import annotations
 
+from madi.constraints.fields import Arrays, Work
 from madi.constraints.kind import RowKind
-from madi.kernel import kernel
+from madi.kernel import Kernel, kernel
 from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, scaled
 
 
 @kernel
-def perpendicular(work, i, j, sign, w):
+def perpendicular(work: Work, i, j, sign, w):
     """(Phi, psi, extra) for axis i of frame b, times the sign, and axis j of frame a."""
     p, s = scaled(sign, axis(work.pair_E, 1, i)), axis(work.pair_E, 0, j)
     return dot(p, s), join(NO_VECTOR, cross(p, s)), dot(cross(cross(w, p), s), w)
 
 
-def _row(i, j, sign):
+def _row(i: int, j: int, sign: float) -> Kernel:
     """The row of axis i of frame b and axis j of frame a."""
 
     @kernel
-    def row(model, work, r, u, w):
+    def row(model: Arrays, work: Work, r, u, w):
         """(Phi, psi, extra)."""
         return perpendicular(work, i, j, sign, w)
 

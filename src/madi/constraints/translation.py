@@ -5,24 +5,25 @@ As a force: along e, through o_b. Seen from a, e rests and o_b moves with u: ext
 
 from __future__ import annotations
 
+from madi.constraints.fields import Arrays, Work
 from madi.constraints.kind import ConstraintKind, RowKind, wanted
-from madi.kernel import kernel
+from madi.kernel import Kernel, kernel
 from madi.spatial.vector import axis, cross, dot, join, minus, three
 
 
 @kernel
-def along(model, work, r, k, u, w):
+def along(model: Arrays, work: Work, r, k, u, w):
     """(Phi, psi, extra) for axis k."""
     e, o = axis(work.pair_E, 0, k), three(work.pair_o, 1)
     phi = dot(e, minus(o, three(work.pair_o, 0))) - wanted(model, work, r, 0)
     return phi, join(e, cross(o, e)), dot(cross(u, e), w)
 
 
-def _row(k):
+def _row(k: int) -> Kernel:
     """The row of axis k."""
 
     @kernel
-    def row(model, work, r, u, w):
+    def row(model: Arrays, work: Work, r, u, w):
         """(Phi, psi, extra)."""
         return along(model, work, r, k, u, w)
 

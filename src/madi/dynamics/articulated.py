@@ -14,13 +14,14 @@ docs/references.md: [Featherstone 1983], [Featherstone 2008].
 from __future__ import annotations
 
 from madi import bodies
+from madi.dynamics.fields import Arrays, Work
 from madi.kernel import kernel
 from madi.spatial.articulated import start_articulated
 from madi.spatial.vector import plus, put, six
 
 
 @kernel
-def forward(model, work):
+def forward(model: Arrays, work: Work):
     """qdd of the free columns into work.acceleration."""
     I, W, a = work.articulated, work.W, work.a
     n = model.n

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from madi import bodies
+from madi.dynamics.fields import Arrays, Work
 from madi.dynamics.points import to_ground
 from madi.kernel import kernel
 from madi.spatial.vector import NO_MOTION, at, cross, dot, first, join, plus, plus_scaled, put_at, second, six, three
 
 
 @kernel
-def inertias(model, work):
+def inertias(model: Arrays, work: Work):
     """Of every body alone, in its present pose: what the sums below are made of."""
     for i in range(1, model.n):
         bodies.inertia(model, work, i)
 
 
 @kernel
-def kinetic(model, work):
+def kinetic(model: Arrays, work: Work):
     """1/2 sum Y^T M^ Y, and what modes and rotors add."""
     total = 0.0
     for i in range(1, model.n):
@@ -27,7 +28,7 @@ def kinetic(model, work):
 
 
 @kernel
-def gravity_potential(model, work):
+def gravity_potential(model: Arrays, work: Work):
     """- sum m g . c, zero at the ground's origin; m c is the inertia's first moment."""
     g, K = at(model.gravity, 0), work.inertia
     total = 0.0
@@ -38,7 +39,7 @@ def gravity_potential(model, work):
 
 
 @kernel
-def momentum(model, work, out, k):
+def momentum(model: Arrays, work: Work, out, k):
     """Linear momentum and angular momentum about the ground's origin, ground axes, into out[k:k+6]."""
     total = NO_MOTION
     for i in range(1, model.n):

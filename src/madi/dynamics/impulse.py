@@ -9,12 +9,13 @@ where there is one, else no more than the error of the step.
 from __future__ import annotations
 
 from madi.bodies import mass_entry
+from madi.dynamics.fields import Arrays, Work
 from madi.joints.columns import is_free
 from madi.kernel import kernel
 
 
 @kernel
-def drive_impulse(model, work, v):
+def drive_impulse(model: Arrays, work: Work, v):
     """work.P = -M_fd dv_d, dv_d = work.v - v of the driven columns; composites are in work. Returns the largest dv_d."""
     P, largest = work.P, 0.0
     for c in range(model.nv):

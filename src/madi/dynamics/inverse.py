@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from madi import bodies
+from madi.dynamics.fields import Arrays, Work
 from madi.dynamics.kinematics import accelerations
 from madi.kernel import kernel
 from madi.spatial.vector import plus, put, six
 
 
 @kernel
-def joint_forces(model, work):
+def joint_forces(model: Arrays, work: Work):
     """Force vector through every joint into work.W: W_i = M^ Ydot - Q^ summed over the subtree; all qdd in work."""
     W = work.W
     accelerations(model, work, work.acceleration)
@@ -22,7 +23,7 @@ def joint_forces(model, work):
 
 
 @kernel
-def inverse(model, work, out):
+def inverse(model: Arrays, work: Work, out):
     """out = the generalised forces, beyond those of the model's own force elements, for the accelerations in work."""
     joint_forces(model, work)
     for c in range(model.nv):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from madi import bodies
+from madi.dynamics.fields import Arrays, Work
 from madi.joints.columns import is_driven
 from madi.kernel import inline, kernel
 from madi.spatial.vector import (
@@ -22,7 +23,7 @@ from madi.spatial.vector import (
 
 
 @kernel
-def positions(model, work, q):
+def positions(model: Arrays, work: Work, q):
     """Poses R, r of all bodies and the columns B of all joints; inertias of flexible bodies, which change with the pose."""
     set_ground(work)
     for i in range(1, model.n):
@@ -30,7 +31,7 @@ def positions(model, work, q):
 
 
 @inline
-def set_ground(work):
+def set_ground(work: Work):
     """Body 0 and reference frame 0: the ground, at rest."""
     put_axes(work.R, 0, X_AXIS, Y_AXIS, Z_AXIS)
     put_axes(work.frame_R, 0, X_AXIS, Y_AXIS, Z_AXIS)
@@ -41,7 +42,7 @@ def set_ground(work):
 
 
 @kernel
-def velocities(model, work, q, v):
+def velocities(model: Arrays, work: Work, q, v):
     """Y_j = Y_i + B_j v_j, and A_j = A_i + D_j: what is left of Ydot_j when all qdd are zero.
 
     A starts with minus gravity at the base, so gravity needs no force on any body. Prescribed accelerations of driven
@@ -57,7 +58,7 @@ def velocities(model, work, q, v):
 
 
 @kernel
-def accelerations(model, work, qdd):
+def accelerations(model: Arrays, work: Work, qdd):
     """work.a: state accelerations relative to A, so that Ydot = A + a (+ gravity)."""
     for i in range(1, model.n):
         bodies.follow(model, work, i, qdd)

@@ -14,6 +14,7 @@ docs/references.md: [P1], [Luh, Walker, Paul 1980].
 from __future__ import annotations
 
 from madi import bodies
+from madi.dynamics.fields import Arrays, Work
 from madi.dynamics.points import to_ground
 from madi.joints.columns import is_driven
 from madi.joints.kind import FORWARD
@@ -24,7 +25,7 @@ from madi.spatial.vector import NO_MOTION, first, minus, plus, plus_scaled, put_
 
 
 @inline
-def reaction(model, work, i, qdd):
+def reaction(model: Arrays, work: Work, i, qdd):
     """R_i by P1 eq. 30; composites and accelerations are in work."""
     R = minus(momentum_of(work.K, i, six(work.a, i)), six(work.W, i))
     for c in range(model.v_end[i], model.v_end[model.last[i]]):
@@ -34,7 +35,7 @@ def reaction(model, work, i, qdd):
 
 
 @inline
-def reaction_newton_euler(model, work, i):
+def reaction_newton_euler(model: Arrays, work: Work, i):
     """R_i by P1 eq. 28: over all bodies outboard of joint i, leaves to root."""
     R = NO_MOTION
     for k in range(model.last[i], i - 1, -1):
@@ -44,7 +45,7 @@ def reaction_newton_euler(model, work, i):
 
 
 @kernel
-def at_joint(model, work, i, R, out, at):
+def at_joint(model: Arrays, work: Work, i, R, out, at):
     """Force and moment on the joint's DRAWN child, at the joint, ground axes (P1 eq. 31), from R = (f, n) at the origin."""
     x = three(work.r, i)
     if model.reverse[i] != FORWARD:  # the drawn child is the tree's parent

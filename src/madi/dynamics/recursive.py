@@ -18,13 +18,14 @@ docs/references.md: [P1], [Walker, Orin 1982], [Featherstone 2008].
 from __future__ import annotations
 
 from madi import bodies
+from madi.dynamics.fields import Arrays, Work
 from madi.joints.columns import is_free
 from madi.kernel import kernel
 from madi.spatial.vector import dot, plus, put, six
 
 
 @kernel
-def composites(model, work):
+def composites(model: Arrays, work: Work):
     """K, W of every subtree and U_c = K B_c of every column."""
     W = work.W
     for i in range(1, model.n):
@@ -37,7 +38,7 @@ def composites(model, work):
 
 
 @kernel
-def composite_inertias(model, work):
+def composite_inertias(model: Arrays, work: Work):
     """K of every subtree from the bodies' own inertias, and U_c = K B_c."""
     K = work.K
     for i in range(1, model.n):
@@ -52,7 +53,7 @@ def composite_inertias(model, work):
 
 
 @kernel
-def mass_matrix(model, work):
+def mass_matrix(model: Arrays, work: Work):
     """M, full, from positions only: M_cj = B_j^T K_c B_c for j on the path of c."""
     M, nv = work.M, model.nv
     for i in range(1, model.n):
@@ -63,7 +64,7 @@ def mass_matrix(model, work):
             M[c * nv + j] = 0.0
     for c in range(nv):
         x = c
-        if model.nh == 0:
+        if model.n_other == 0:
             while x >= 0:
                 M[c * nv + x] = dot(six(work.B, x), six(work.U, c))
                 M[x * nv + c] = M[c * nv + x]
@@ -77,7 +78,7 @@ def mass_matrix(model, work):
 
 
 @kernel
-def equations(model, work):
+def equations(model: Arrays, work: Work):
     """M (lower part, free columns) and P of M qdd = P; positions, velocities, applied forces and tau are in work."""
     M, P, nv = work.M, work.P, model.nv
     composites(model, work)
@@ -85,7 +86,7 @@ def equations(model, work):
         if is_free(model, c):
             P[c] = bodies.generalised_force(model, work, c) + work.tau[c]
             j = c
-            if model.nh == 0:
+            if model.n_other == 0:
                 while j >= 0:
                     M[c * nv + j] = dot(six(work.B, j), six(work.U, c))
                     j = model.free_parent[j]
@@ -96,7 +97,7 @@ def equations(model, work):
 
 
 @kernel
-def solve(model, M, P, x):
+def solve(model: Arrays, M, P, x):
     """x of M x = P over the free columns: M = L^T D L in place, then three sweeps. Driven entries of x stay."""
     lam = model.free_parent
     nv = model.nv
@@ -131,7 +132,7 @@ def solve(model, M, P, x):
 
 
 @kernel
-def forward(model, work):
+def forward(model: Arrays, work: Work):
     """qdd of the free columns into work.acceleration."""
     equations(model, work)
     solve(model, work.M, work.P, work.acceleration)

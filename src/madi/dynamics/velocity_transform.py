@@ -14,12 +14,13 @@ docs/references.md: [P0], [Jerkovsky 1978], [Kim, Vanderploeg 1986].
 from __future__ import annotations
 
 from madi import bodies
+from madi.dynamics.fields import Arrays, Work
 from madi.dynamics.recursive import solve
 from madi.kernel import kernel
 
 
 @kernel
-def equations(model, work):
+def equations(model: Arrays, work: Work):
     """M (lower part, free columns) and P."""
     M, P, nv = work.M, work.P, model.nv
     for c in range(nv):
@@ -34,7 +35,7 @@ def equations(model, work):
 
 
 @kernel
-def forward(model, work):
+def forward(model: Arrays, work: Work):
     """qdd of the free columns into work.acceleration."""
     equations(model, work)
     solve(model, work.M, work.P, work.acceleration)

@@ -36,10 +36,10 @@ from numba.extending import (
 )
 
 from madi import kernel as k
+from madi.equations.fields import Arrays, Work
 from madi.forces import dispatch as forces
 from madi.kernel.fields import SEEN, Function, seen
 from madi.signals import tape
-from madi.topology.layout import Arrays, Work
 
 # No 'nnan' and 'ninf': with them LLVM assumes there are no NaNs, and the checks for them vanish.
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}

@@ -23,10 +23,11 @@ import numpy as np
 
 from madi.engines.cache import is_kept, is_sealed, is_whole, jit_folder, put, workshop
 from madi.equations import ENTRIES
+from madi.equations.fields import Arrays
 from madi.forces import BY_CODE
 from madi.kernel import SEPARATE
 from madi.kernel.fields import Function
-from madi.topology.layout import Arrays, Layout
+from madi.topology.layout import Layout
 
 
 def explain_wait(what: str, compiled: Callable[[], Any]) -> Any:
@@ -99,7 +100,7 @@ def model_table(layout: Layout) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     )
     table, place = layout.arrays.table.copy(), list(Arrays.fields).index
     table[place("force_call")] = calls.ctypes.data
-    if layout.header("nh"):
+    if layout.header("n_other"):
         separate = np.array([separate_function(number).address for number in range(len(SEPARATE))], dtype=np.int64)
         table[place("separate")] = separate.ctypes.data
         return table, (calls, separate)

@@ -8,9 +8,7 @@ kernel and a line of `ENTRIES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from madi.equations.accelerations import (
     close_loops,
@@ -28,6 +26,7 @@ from madi.equations.loads import loads, loads_newton_euler
 from madi.equations.observe import OBSERVED, POSES, observe, point_jacobian, poses
 from madi.equations.residual import BALANCE, TERMS, TRIAL, constraints, inverse_dynamics, mass_matrix, residual
 from madi.equations.row import Row, with_bodies
+from madi.kernel import Kernel
 
 A, TAU = Row(a="nv"), Row(tau="nv")  # accelerations; generalised forces
 
@@ -36,7 +35,7 @@ A, TAU = Row(a="nv"), Row(tau="nv")  # accelerations; generalised forces
 class Entry:
     """An entry kernel, what it is given and what it gives; None: as long as the caller says."""
 
-    function: Callable[..., Any]
+    function: Kernel
     gives: Row | None = A
     takes: Row = TAU
     traced: bool = True

@@ -7,6 +7,7 @@ from madi.constraints.dispatch import evaluate_rows
 from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.kinematics import positions
+from madi.equations.fields import Arrays, Work
 from madi.equations.motion import forces_at, give, take_motion
 from madi.joints.columns import is_free
 from madi.kernel import kernel
@@ -14,7 +15,7 @@ from madi.loops import kkt, null_space, projection
 
 
 @kernel
-def forward_recursive(model, work, t, q, v, x, out):
+def forward_recursive(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations by P1's composite recursion."""
     forces_at(model, work, t, q, v, x)
     recursive.forward(model, work)
@@ -22,7 +23,7 @@ def forward_recursive(model, work, t, q, v, x, out):
 
 
 @kernel
-def forward_articulated(model, work, t, q, v, x, out):
+def forward_articulated(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations by the O(n) recursion."""
     forces_at(model, work, t, q, v, x)
     articulated.forward(model, work)
@@ -30,7 +31,7 @@ def forward_articulated(model, work, t, q, v, x, out):
 
 
 @kernel
-def forward_velocity_transform(model, work, t, q, v, x, out):
+def forward_velocity_transform(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations by P0's velocity transformation."""
     forces_at(model, work, t, q, v, x)
     velocity_transform.forward(model, work)
@@ -38,7 +39,7 @@ def forward_velocity_transform(model, work, t, q, v, x, out):
 
 
 @kernel
-def loop_coefficients(model, work, t, q, v, x):
+def loop_coefficients(model: Arrays, work: Work, t, q, v, x):
     """M, P, Phi_q and gamma of a mechanism with loops, by composite inertias."""
     forces_at(model, work, t, q, v, x)
     recursive.composites(model, work)
@@ -49,7 +50,7 @@ def loop_coefficients(model, work, t, q, v, x):
 
 
 @kernel
-def loop_equations(model, work, t, q, v, x):
+def loop_equations(model: Arrays, work: Work, t, q, v, x):
     """qdd and lam, the sparse loop equations refactorised."""
     loop_coefficients(model, work, t, q, v, x)
     kkt.factorise(model, work, work.options.softness)
@@ -57,14 +58,14 @@ def loop_equations(model, work, t, q, v, x):
 
 
 @kernel
-def forward_loops(model, work, t, q, v, x, out):
+def forward_loops(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations with loops."""
     loop_equations(model, work, t, q, v, x)
     give(work.acceleration, model.nv, out)
 
 
 @kernel
-def forward_loops_velocity_transform(model, work, t, q, v, x, out):
+def forward_loops_velocity_transform(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations with loops, M and P by P0's velocity transformation: Mq = B^T M B."""
     forces_at(model, work, t, q, v, x)
     velocity_transform.equations(model, work)
@@ -72,14 +73,14 @@ def forward_loops_velocity_transform(model, work, t, q, v, x, out):
     recursive.composite_inertias(model, work)
     kkt.coefficients(model, work)
     for k in range(model.nm):
-        work.mass[k] = work.M[model.m_row[k] * model.nv + model.m_column[k]]
+        work.m_value[k] = work.M[model.m_row[k] * model.nv + model.m_column[k]]
     kkt.factorise(model, work, work.options.softness)
     kkt.accelerate(model, work)
     give(work.acceleration, model.nv, out)
 
 
 @kernel
-def multipliers(model, work, t, q, v, x, out):
+def multipliers(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations, then the multipliers of all rows."""
     loop_equations(model, work, t, q, v, x)
     give(work.acceleration, model.nv, out)
@@ -88,14 +89,14 @@ def multipliers(model, work, t, q, v, x, out):
 
 
 @kernel
-def close_loops(model, work, t, q, v, x, out):
+def close_loops(model: Arrays, work: Work, t, q, v, x, out):
     """P0's projection, in place: q, v become the closed state, out its accelerations (loops/projection.py)."""
     take_motion(model, work, t, q, v)
     projection.close(model, work, t, q, v, x, out)
 
 
 @kernel
-def meet_drives(model, work, t, q, v, x, out):
+def meet_drives(model: Arrays, work: Work, t, q, v, x, out):
     """A tree at the end of a step, in place: drives as prescribed, the others' speeds after the impulse of those that jump;
     out = the accelerations there."""
     take_motion(model, work, t, q, v)
@@ -109,7 +110,7 @@ def meet_drives(model, work, t, q, v, x, out):
 
 
 @kernel
-def forward_null_space(model, work, t, q, v, x, out):
+def forward_null_space(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations with loops by the null-space method of work.options."""
     loop_coefficients(model, work, t, q, v, x)
     null_space.equations(model, work)
@@ -117,7 +118,7 @@ def forward_null_space(model, work, t, q, v, x, out):
 
 
 @kernel
-def close_null_space(model, work, t, q, v, x, out):
+def close_null_space(model: Arrays, work: Work, t, q, v, x, out):
     """The same, in place, at the end of a step: q, v become the closed state, out its accelerations."""
     take_motion(model, work, t, q, v)
     null_space.close(model, work, t, q, v, x, out)

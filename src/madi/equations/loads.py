@@ -7,6 +7,7 @@ from madi.dynamics import recursive
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.points import to_ground
+from madi.equations.fields import Arrays, Work
 from madi.equations.motion import take_motion
 from madi.joints.columns import is_free
 from madi.joints.kind import FORWARD
@@ -17,7 +18,7 @@ from madi.spatial.vector import NO_MOTION, dot, first, minus, put_at, scaled, se
 
 
 @kernel
-def loads_at(model, work, t, q, v, qdd):
+def loads_at(model: Arrays, work: Work, t, q, v, qdd):
     """All that P1's steps 1-6 leave behind: composites, and accelerations for the given qdd."""
     take_motion(model, work, t, q, v)
     for c in range(model.nv):
@@ -38,14 +39,14 @@ def loads_at(model, work, t, q, v, qdd):
 
 
 @inline
-def put_load(work, f, R, p, out, start):
+def put_load(work: Work, f, R, p, out, start):
     """The force R = (f, n) of reference frame f, its moment taken at the point p, in ground axes."""
     put_at(out, start, to_ground(work, f, first(R)))
     put_at(out, start + 3, to_ground(work, f, to_point(R, p)))
 
 
 @kernel
-def pair_load(model, work, k, out, start):
+def pair_load(model: Arrays, work: Work, k, out, start):
     """Force and moment on body b of pair k, at its frame, ground axes: -psi lam over the rows of the pair."""
     R = NO_MOTION
     for r in range(model.nr):
@@ -56,7 +57,7 @@ def pair_load(model, work, k, out, start):
 
 
 @kernel
-def coupler_load(model, work, r, out, start):
+def coupler_load(model: Arrays, work: Work, r, out, start):
     """What coupler r does to the drawn child of its first joint, ground axes: a couple -lam about its axis, or a force -lam
     along its slide."""
     i = model.column_body[model.row_a[r]]
@@ -67,7 +68,7 @@ def coupler_load(model, work, r, out, start):
 
 
 @kernel
-def element_load(model, work, k, out, at):
+def element_load(model: Arrays, work: Work, k, out, at):
     """Of pair k of a loop, or (behind the pairs) of a coupler."""
     if k < model.nk:
         pair_load(model, work, k, out, at)
@@ -76,7 +77,7 @@ def element_load(model, work, k, out, at):
 
 
 @kernel
-def loads(model, work, t, q, v, x, out):
+def loads(model: Arrays, work: Work, t, q, v, x, out):
     """x: accelerations, the number of joints asked for, their bodies (n + k: element_load), multipliers. out: force,
     moment at the joint, for each joint, then, for every column of those joints, B^T R and what its rotor takes, less what
     the model's own force elements do there: the driving force."""
@@ -97,7 +98,7 @@ def loads(model, work, t, q, v, x, out):
 
 
 @kernel
-def loads_newton_euler(model, work, t, q, v, x, out):
+def loads_newton_euler(model: Arrays, work: Work, t, q, v, x, out):
     """As `loads`, without driving forces, by the classical recursion (P1 eq. 28)."""
     loads_at(model, work, t, q, v, x)
     nv = model.nv

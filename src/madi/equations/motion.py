@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from madi.dynamics.kinematics import positions, velocities
+from madi.equations.fields import Arrays, Work
 from madi.joints.columns import LOCKED
 from madi.kernel import inline, kernel
 from madi.signals.tape import apply_forces, drive_signals
 
 
 @kernel
-def take_motion(model, work, t, q, v):
+def take_motion(model: Arrays, work: Work, t, q, v):
     """work.q, work.v: the state, driven coordinates, rates and accelerations as prescribed at time t."""
     for j in range(model.nq):
         work.q[j] = q[j]
@@ -28,7 +29,7 @@ def take_motion(model, work, t, q, v):
 
 
 @kernel
-def forces_at(model, work, t, q, v, tau):
+def forces_at(model: Arrays, work: Work, t, q, v, tau):
     """Everything an equation of motion starts from: positions, velocities, forces."""
     take_motion(model, work, t, q, v)
     positions(model, work, work.q)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.points import point, point_velocity, to_ground
+from madi.equations.fields import Arrays, Work
 from madi.equations.motion import take_motion
 from madi.equations.row import Row
 from madi.joints.columns import is_free
@@ -32,7 +33,7 @@ MOMENTUM, FORCE, BODIES = OBSERVED.place("momentum"), OBSERVED.place("force"), O
 
 
 @kernel
-def observe(model, work, t, q, v, x, out):
+def observe(model: Arrays, work: Work, t, q, v, x, out):
     """Everything a result records (OBSERVED), for the accelerations x of the free columns."""
     take_motion(model, work, t, q, v)
     positions(model, work, work.q)
@@ -55,7 +56,7 @@ def observe(model, work, t, q, v, x, out):
 
 
 @kernel
-def put_energies(model, work, out):
+def put_energies(model: Arrays, work: Work, out):
     """Energies, powers and momentum of all, and what every force element has."""
     inertias(model, work)
     potential, power, dissipated = gravity_potential(model, work), 0.0, 0.0
@@ -73,7 +74,7 @@ def put_energies(model, work, out):
 
 
 @kernel
-def body_pose_out(model, work, i, out, start):
+def body_pose_out(model: Arrays, work: Work, i, out, start):
     """FRAME of body i, R by rows."""
     f, r = model.frame[i], three(work.r, i)
     for k in range(3):
@@ -85,7 +86,7 @@ def body_pose_out(model, work, i, out, start):
 
 
 @kernel
-def body_acceleration_out(model, work, i, out, start):
+def body_acceleration_out(model: Arrays, work: Work, i, out, start):
     """r'' = v' + w' x r + w x r' of the internal frame's origin, and w'; gravity, hidden in A, is taken out again."""
     f, r = model.frame[i], three(work.r, i)
     rate, w = plus(six(work.A, i), six(work.a, i)), second(six(work.Y, i))
@@ -95,7 +96,7 @@ def body_acceleration_out(model, work, i, out, start):
 
 
 @kernel
-def poses(model, work, t, q, v, x, out):
+def poses(model: Arrays, work: Work, t, q, v, x, out):
     """The internal frames of all bodies for the coordinates as given, laid out as in `observe`."""
     positions(model, work, q)
     for i in range(1, model.n):
@@ -104,7 +105,7 @@ def poses(model, work, t, q, v, x, out):
 
 
 @kernel
-def point_jacobian(model, work, t, q, v, x, out):
+def point_jacobian(model: Arrays, work: Work, t, q, v, x, out):
     """x: a body, a point in its internal axes. out: six rows, ground axes: velocity of the point and angular velocity
     of the body per unit of each speed."""
     nv, i = model.nv, int(x[0])

@@ -6,6 +6,7 @@ from madi.constraints.dispatch import apply_multipliers, evaluate_rows, jacobian
 from madi.dynamics import recursive
 from madi.dynamics.inverse import inverse
 from madi.dynamics.kinematics import positions, velocities
+from madi.equations.fields import Arrays, Work
 from madi.equations.motion import take_motion
 from madi.equations.row import Row
 from madi.joints.chart import exponential
@@ -22,7 +23,7 @@ BALANCE_PHI, BALANCE_RATE = BALANCE.place("phi"), BALANCE.place("rate")
 
 
 @kernel
-def constraints(model, work, t, q, v, x, out):
+def constraints(model: Arrays, work: Work, t, q, v, x, out):
     """Of all rows Phi, Phi', gamma at the state as given; then the joint-space Jacobian Phi_q, full, row by row."""
     take_motion(model, work, t, q, v)
     for j in range(model.nq):
@@ -39,7 +40,7 @@ def constraints(model, work, t, q, v, x, out):
 
 
 @kernel
-def inverse_dynamics(model, work, t, q, v, x, out):
+def inverse_dynamics(model: Arrays, work: Work, t, q, v, x, out):
     """Generalised forces for the accelerations x, at the state as given (drives do not act)."""
     for c in range(model.nv):
         work.v[c] = v[c]
@@ -54,7 +55,7 @@ def inverse_dynamics(model, work, t, q, v, x, out):
 
 
 @kernel
-def residual(model, work, t, q, v, x, out):
+def residual(model: Arrays, work: Work, t, q, v, x, out):
     """R = M qdd + Phi_q^T lam - P of all columns, then Phi and Phi' of all rows, for x = (theta, qdd, lam) at q moved by
     theta. Of a driven column, R is how far qdd is from what is prescribed; of a row that vanishes, lam."""
     nv, nr = model.nv, model.nr
@@ -83,7 +84,7 @@ def residual(model, work, t, q, v, x, out):
 
 
 @kernel
-def mass_matrix(model, work, t, q, v, x, out):
+def mass_matrix(model: Arrays, work: Work, t, q, v, x, out):
     """M, row by row."""
     positions(model, work, q)
     recursive.mass_matrix(model, work)

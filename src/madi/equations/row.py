@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from madi.equations.fields import Arrays
 from madi.kernel import inline
 from madi.kernel.fields import evaluator
 
@@ -43,7 +44,7 @@ class Row:
         nq, nv, ne, nr, bodies = slope
 
         @inline
-        def begin(model):  # type: ignore[no-untyped-def]
+        def begin(model: Arrays):  # type: ignore[no-untyped-def]
             return constant + nq * model.nq + nv * model.nv + ne * model.ne + nr * model.nr + bodies * (model.n - 1)
 
         return begin

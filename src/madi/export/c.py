@@ -8,7 +8,7 @@ step.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from madi.integrate.method import Method, Steps
 from madi.integrate.newton import make_plan
 from madi.integrate.step import arrived, take
 from madi.joints.columns import FREE_COLUMN
-from madi.kernel import kernel
+from madi.kernel import Kernel, kernel
 from madi.symbolic.codegen import c_piece, literal
 from madi.symbolic.sym import column_of, symbols
 from madi.symbolic.trace import expressions
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 EXPORTED = ("newmark", "generalized-alpha", "rk4", "ab3", "newmark-explicit", "newmark-explicit-full")
 
 
-def whole_step(loop: Any) -> Callable[..., Any]:
+def whole_step(loop: Any) -> Kernel:
     """The kernel advance(m, t, h): a step of a method as its loop takes it (integrate/march.py), without outputs."""
     step, remember = loop.step, loop.remember
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.kernel import call, present, view1
+from madi.kernel import Kernel, call, present, view1
 from madi.kernel.fields import Fields, Function
 from madi.symbolic.codegen import literal
 
@@ -59,14 +59,14 @@ class Translator:
     """Translates kernels of one memory. `replaced`: kernels that are C functions already, (translator, arguments) -> C."""
 
     memory: Fields
-    replaced: dict[Callable[..., Any], Callable[[Translator, list[Any]], Text]]
+    replaced: dict[Kernel, Callable[[Translator, list[Any]], Text]]
     called: Callable[[str], None]  # told the names of system functions that are called
     constants: dict[str, str] = field(default_factory=dict)  # tables of C, by name
     functions: dict[Any, tuple[str, str]] = field(default_factory=dict)  # kernel -> (name, return type)
     written: list[str] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)  # names of functions
 
-    def translate(self, kernel: Callable[..., Any], name: str) -> None:
+    def translate(self, kernel: Kernel, name: str) -> None:
         """A kernel (m, numbers ...) as a C function of the memory's two arrays, the parameters, and the numbers."""
         self._function(
             kernel, name, [Known(self.memory, "m"), *[Text("", REAL)] * (len(inspect.signature(kernel).parameters) - 1)]
@@ -100,7 +100,7 @@ class Translator:
             self.constants[name] = f"static const {kind} {name}[{max(len(flat), 1)}] = {{{numbers}}};"
         return Text(name, REALS if real else INTS, inner)
 
-    def _function(self, kernel: Callable[..., Any], name: str, arguments: list[Any]) -> tuple[str, str]:
+    def _function(self, kernel: Kernel, name: str, arguments: list[Any]) -> tuple[str, str]:
         """Write a kernel for arguments of these kinds, once; its C name and return type."""
         key = (kernel, tuple(a.kind if isinstance(a, Text) else id(a.value) for a in arguments))
         if key not in self.functions:
@@ -116,7 +116,7 @@ class Translator:
 class Body:
     """One kernel as a C function."""
 
-    def __init__(self, whole: Translator, kernel: Callable[..., Any], arguments: list[Any]):
+    def __init__(self, whole: Translator, kernel: Kernel, arguments: list[Any]):
         self.whole, self.kernel = whole, kernel
         tree = ast.parse(textwrap.dedent(inspect.getsource(kernel))).body[0]
         assert isinstance(tree, ast.FunctionDef)

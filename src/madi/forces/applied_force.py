@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account, add_force_at, point_state
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import at, dot
@@ -12,7 +13,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Add the force at the point."""
     i, s, k = model.force_a[e], model.force_at[e], model.force_signal[e]
     f = at(work.signal, k)

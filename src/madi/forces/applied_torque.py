@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from madi.dynamics.points import from_ground
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account, add_torque
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import at, dot, second, six
@@ -11,7 +12,7 @@ KIND = ForceKind("torque", code=3, signals=3, value="torque", unit="N m", ends=1
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Add the torque to the body's force vector."""
     i, k = model.force_a[e], model.force_signal[e]
     n = from_ground(work, model.frame[i], at(work.signal, k))

@@ -15,6 +15,7 @@ docs/references.md: [Pacejka 2006].
 from __future__ import annotations
 
 from madi.forces.contact import FRICTION, PATCH, heading, linear, pack, push, sliding, tire_kind, touch
+from madi.forces.fields import Arrays, Work
 from madi.kernel import kernel, sqrt, where
 from madi.spatial.vector import dot, scaled
 
@@ -23,7 +24,7 @@ KIND = tire_kind("tire_brush", 14, drawn_as="tire", choice="brush")
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Contact and slip forces on the wheel."""
     p, s = model.parameter, model.force_at[e]
     normal, slip = touch(model, work, e)

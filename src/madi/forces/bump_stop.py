@@ -6,6 +6,7 @@ dissipated is what the push does beyond it. n >= 1; with the default n = 1.5 for
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
 from madi.forces.takes import ABOVE_ZERO, NOT_NEGATIVE, ONE_OR_MORE, POSITIVE, number
@@ -20,7 +21,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Push the bodies apart along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p = model.parameter

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from madi.dynamics.points import from_ground
+from madi.forces.fields import Arrays, Work
 from madi.forces.frames import axes, by_axes, of_axes, spin
 from madi.forces.kind import ForceKind, account, add_force, add_torque, origin_apart, point_state, seen_from
 from madi.forces.takes import DIRECTION, several
@@ -54,7 +55,7 @@ def transposed_rate(theta, y):
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Force and torque on both bodies."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p, k, c = model.parameter, s + 24, s + 30
@@ -80,7 +81,7 @@ def apply(model, work, e):
 
 
 @kernel
-def push_at(model, work, i, x, f, common, o):
+def push_at(model: Arrays, work: Work, i, x, f, common, o):
     """A force f on body i at a place x given as `point_state` does."""
     if i > 0:
         if not common:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import finite_numbers
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
 from madi.forces.takes import LENGTH, Problem, Takes, must
@@ -85,7 +86,7 @@ def curve(p, s, x):
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Pull both bodies together along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p = model.parameter

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from madi.forces.envelope import distance, pressed
+from madi.forces.fields import Arrays, Work
 from madi.forces.frames import direction, of_axes, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
 from madi.forces.road import along_road, way
@@ -67,7 +68,7 @@ def tire_kind(name: str, code: int, more: tuple[str, ...] = (), takes: dict[str,
 
 
 @kernel
-def touch(model, work, e):
+def touch(model: Arrays, work: Work, e):
     """(force of the road's normal, slip along and across) of tire e; the geometry is left in work.contact."""
     i, s = model.force_a[e], model.force_at[e]
     p, k = model.parameter, work.contact
@@ -133,7 +134,7 @@ def slipping(low, n, l, velocity, u):
 
 
 @kernel
-def push(model, work, e, normal, f, m):
+def push(model: Arrays, work: Work, e, normal, f, m):
     """Forces f along and across the road and moments m about both and about its normal, beside the normal's own force, onto
     the wheel."""
     i, s = model.force_a[e], model.force_at[e]

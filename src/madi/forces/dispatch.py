@@ -6,17 +6,16 @@ first needs them, and called by address: a model without wheels does not wait fo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 from madi.forces import BY_CODE, MODULES
+from madi.forces.fields import Arrays, Work
 from madi.forces.line import line
-from madi.kernel import inline, kernel
+from madi.kernel import Kernel, inline, kernel
 
 
 @kernel
-def measure_lines(model, work):
+def measure_lines(model: Arrays, work: Work):
     """work.measure: length and rate of the elements whose law sees them."""
     for k in range(model.na):
         e = model.measured[k]
@@ -30,17 +29,17 @@ def call_element(address, model, work, e):
 
 
 @inline
-def apply_other(model, work, e):
+def apply_other(model: Arrays, work: Work, e):
     """The last rung: element e is none of those built in."""
     call_element(model.force_call[e], model, work, e)
 
 
-def rung(module: ModuleType, others: Callable[..., Any]) -> Callable[..., Any]:
+def rung(module: ModuleType, others: Kernel) -> Kernel:
     """The kernel that applies element e if it is of this module's kind, else asks the other rungs."""
     code, apply = module.KIND.code, module.apply
 
     @inline
-    def apply_kind(model, work, e):
+    def apply_kind(model: Arrays, work: Work, e):
         if model.force_kind[e] == code:
             apply(model, work, e)
         else:
@@ -49,9 +48,9 @@ def rung(module: ModuleType, others: Callable[..., Any]) -> Callable[..., Any]:
     return apply_kind
 
 
-def ladder() -> Callable[..., Any]:
+def ladder() -> Kernel:
     """The kernel that applies element e of whatever kind: a rung for each that is built in, the first of them on top."""
-    top: Callable[..., Any] = apply_other
+    top: Kernel = apply_other
     for module in reversed(MODULES):
         if module.KIND.built_in:
             top = rung(module, top)
@@ -62,7 +61,7 @@ apply_element = ladder()
 
 
 @kernel
-def apply_elements(model, work, tau):
+def apply_elements(model: Arrays, work: Work, tau):
     """work.Q = applied force vectors, work.tau = generalised forces: those handed in and those of the elements."""
     Q = work.Q
     for i in range(model.n):

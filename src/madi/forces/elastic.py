@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel
 
@@ -14,7 +15,7 @@ KIND = ForceKind("elastic", code=17, parameters=("stiffness ...", "damping ...")
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Add to the generalised forces of the modes."""
     i, s, p = model.force_a[e], model.force_at[e], model.parameter
     k, l, g = model.modes[i], model.v_at[i], model.q_at[i]

@@ -18,6 +18,7 @@ docs/references.md: [Fiala 1954], [Pacejka 2012].
 from __future__ import annotations
 
 from madi.forces.contact import FRICTION, PATCH, SLIDING, heading, linear, pack, push, sliding, tire_kind, touch
+from madi.forces.fields import Arrays, Work
 from madi.kernel import kernel, sqrt, where
 from madi.spatial.vector import dot
 
@@ -26,7 +27,7 @@ KIND = tire_kind("tire_fiala", 13, drawn_as="tire", choice="fiala")
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Contact and slip forces on the wheel."""
     p, s = model.parameter, model.force_at[e]
     normal, slip = touch(model, work, e)

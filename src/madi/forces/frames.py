@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from madi.dynamics.points import to_ground
+from madi.forces.fields import Arrays, Work
 from madi.kernel import inline, kernel
 from madi.spatial.vector import dot, plus_scaled, scaled, second, six, turned
 
 
 @kernel
-def direction(model, work, i, d, common):
+def direction(model: Arrays, work: Work, i, d, common):
     """The direction d of body i in the axes of the reference frame (common) or of the ground."""
     d = turned(work.R, i, d)
     if not common:
@@ -17,7 +18,7 @@ def direction(model, work, i, d, common):
 
 
 @kernel
-def spin(model, work, i, common):
+def spin(model: Arrays, work: Work, i, common):
     """Angular velocity of body i, in the same axes."""
     w = second(six(work.Y, i))
     if not common:
@@ -32,7 +33,7 @@ def column(p, s, k):
 
 
 @kernel
-def axes(model, work, i, s, common):
+def axes(model: Arrays, work: Work, i, s, common):
     """The three axes parameter[s:s+9] of body i."""
     p = model.parameter
     return (

@@ -13,6 +13,7 @@ The gas cannot be pressed below a twentieth of its volume; there the force goes 
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
 from madi.forces.takes import LENGTH, NOT_NEGATIVE, ONE_OR_MORE, POSITIVE, number
@@ -32,7 +33,7 @@ LEAST = 0.05  # of the volume
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Push the bodies apart along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p = model.parameter

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from madi.forces.characteristic import PIECE, TABLES, curve, pieces
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.takes import NUMBER
 from madi.kernel import kernel
@@ -18,7 +19,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Add to the generalised force of the column."""
     c, s = model.force_a[e], model.force_at[e]
     p, v = model.parameter, work.v[c]

@@ -5,6 +5,7 @@ tau = -k (q - q0) - c v;  potential k (q - q0)^2 / 2, dissipated power c v^2.
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.takes import NOT_NEGATIVE, NUMBER
 from madi.kernel import kernel
@@ -17,7 +18,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Add to the generalised force of the column."""
     c, s = model.force_a[e], model.force_at[e]
     k, d = model.parameter[s], model.parameter[s + 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.kernel import kernel
 
@@ -11,7 +12,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Add to the generalised force of the column."""
     c = model.force_a[e]
     f = work.signal[model.force_signal[e]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from madi.dynamics.points import from_ground, point, point_velocity, to_ground
+from madi.forces.fields import Arrays, Work
 from madi.forces.takes import Takes
 from madi.kernel import apart, inline, kernel
 from madi.spatial.vector import at, cross, join, plus, put, six
@@ -44,20 +45,20 @@ class ForceKind:
 
 
 @inline
-def seen_from(model, a, b):
+def seen_from(model: Arrays, a, b):
     """The reference frame from whose origin an element between bodies a and b measures places: near both of them."""
     return model.frame[a if a > 0 else b]
 
 
 @inline
-def origin_apart(work, f, o):
+def origin_apart(work: Work, f, o):
     """From the origin of reference frame o to that of f, ground axes."""
     O = work.frame_r
     return apart(O[f, 0], O[o, 0]), apart(O[f, 1], O[o, 1]), apart(O[f, 2], O[o, 2])
 
 
 @kernel
-def point_state(model, work, i, s, common, o):
+def point_state(model: Arrays, work: Work, i, s, common, o):
     """Position and velocity of the point parameter[s:s+3] of body i: in the reference frame both ends share (common), or
     in ground axes, from the origin of reference frame o (0: the ground's own)."""
     x = point(work, i, at(model.parameter, s))
@@ -69,19 +70,19 @@ def point_state(model, work, i, s, common, o):
 
 
 @inline
-def add_wrench(work, i, f):
+def add_wrench(work: Work, i, f):
     """Add a force (f, n) about the reference origin to body i."""
     put(work.Q, i, plus(six(work.Q, i), f))
 
 
 @kernel
-def add_force(work, i, p, f):
+def add_force(work: Work, i, p, f):
     """Add a force f at the reference coordinates p, in reference axes, to body i."""
     add_wrench(work, i, join(f, cross(p, f)))
 
 
 @kernel
-def add_force_at(model, work, i, s, f, common):
+def add_force_at(model: Arrays, work: Work, i, s, f, common):
     """Add a force at the point parameter[s:s+3] of body i; its axes are the ground's unless `common`."""
     if i > 0:
         if not common:
@@ -90,7 +91,7 @@ def add_force_at(model, work, i, s, f, common):
 
 
 @inline
-def add_force_and_torque(model, work, i, s, f, n):
+def add_force_and_torque(model: Arrays, work: Work, i, s, f, n):
     """Add a force at the point parameter[s:s+3] of body i and a torque, both in ground axes."""
     if i > 0:
         frame = model.frame[i]
@@ -100,7 +101,7 @@ def add_force_and_torque(model, work, i, s, f, n):
 
 
 @kernel
-def add_torque(model, work, i, n, common):
+def add_torque(model: Arrays, work: Work, i, n, common):
     """Add a torque to body i; its axes are the ground's unless `common`."""
     if i > 0:
         if not common:
@@ -109,7 +110,7 @@ def add_torque(model, work, i, n, common):
 
 
 @kernel
-def account(work, e, value, potential, power, dissipated):
+def account(work: Work, e, value, potential, power, dissipated):
     """The four numbers every force element leaves behind."""
     work.force[e, 0] = value
     work.force[e, 1] = potential

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import add_force_at, point_state, seen_from
 from madi.kernel import kernel, sqrt, where
 from madi.spatial.vector import dot, minus, scaled
@@ -10,7 +11,7 @@ TINY = 1e-200  # squared length below which there is no direction
 
 
 @kernel
-def line(model, work, a, b, s):
+def line(model: Arrays, work: Work, a, b, s):
     """Length, its rate and the unit vector from the point parameter[s:s+3] of body a to that at s + 3 of body b.
 
     In the tree's own axes if both bodies are in one tree, else in the ground's. At zero length the direction is zero.
@@ -27,7 +28,7 @@ def line(model, work, a, b, s):
 
 
 @kernel
-def pull(model, work, a, b, s, f, u):
+def pull(model: Arrays, work: Work, a, b, s, f, u):
     """Pull both points together with force f along the line's unit vector u."""
     common = model.frame[a] == model.frame[b]
     add_force_at(model, work, a, s, scaled(f, u), common)

@@ -7,6 +7,7 @@ which is exact for l0 = 0 and the mean over all directions otherwise.
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
 from madi.forces.takes import LENGTH, NOT_NEGATIVE, NUMBER
@@ -20,7 +21,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Pull both bodies together along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     k, c = model.parameter[s + 6], model.parameter[s + 7]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.takes import NUMBER
 from madi.kernel import kernel
@@ -13,7 +14,7 @@ KIND = ForceKind("state", code=21, signals=1, value="rate", unit="1/s", states=(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """The rate, to the state's own equation."""
     c, rate = model.force_state[e], work.signal[model.force_signal[e]]
     work.tau[c] = work.tau[c] + rate

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from madi.errors import finite_numbers
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.takes import ABOVE_ZERO, NOT_NEGATIVE, NUMBER, Problems, number
 from madi.kernel import kernel, where
@@ -28,7 +29,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Push the coordinate back into its range."""
     c, s = model.force_a[e], model.force_at[e]
     p, x, v = model.parameter, work.q[model.column_q[c]], work.v[c]

@@ -13,6 +13,7 @@ docs/references.md: [P4], [Pacejka 2012].
 from __future__ import annotations
 
 from madi.forces.contact import FRICTION, heading, linear, pack, push, tire_kind, touch
+from madi.forces.fields import Arrays, Work
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import dot, scaled
 
@@ -21,7 +22,7 @@ KIND = tire_kind("tire", 12, drawn_as="tire", choice="smooth")
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Contact and slip forces on the wheel."""
     p, s = model.parameter, model.force_at[e]
     normal, slip = touch(model, work, e)

@@ -18,6 +18,7 @@ from typing import Any
 
 from madi.forces import contact
 from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, ROAD, SPEED, SPIN, WAY, push, tire_kind, touch
+from madi.forces.fields import Arrays, Work
 from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
 from madi.forces.road import HEAD, WIDTH
 from madi.forces.takes import ANYTHING, NUMBER
@@ -40,7 +41,7 @@ def coefficients_at(p, s):
 
 
 @kernel
-def posture(model, work, e, normal):
+def posture(model: Arrays, work: Work, e, normal):
     """(speed of the centre along, its size with the floor, speed of the slip along, camber) of the wheel in work.contact."""
     p, s = model.parameter, model.force_at[e]
     k, low = work.contact, p[s + LOW_SPEED]
@@ -52,7 +53,7 @@ def posture(model, work, e, normal):
 
 
 @kernel
-def press(model, work, e, normal, slip, pace, speed, gamma):
+def press(model: Arrays, work: Work, e, normal, slip, pace, speed, gamma):
     """The formula's forces and moments at a slip (kappa, tan(alpha)) onto the wheel."""
     p, s = model.parameter, model.force_at[e]
     c = coefficients_at(p, s)
@@ -72,7 +73,7 @@ def press(model, work, e, normal, slip, pace, speed, gamma):
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Contact and slip forces on the wheel."""
     normal, slip = touch(model, work, e)
     pace, speed, slide, gamma = posture(model, work, e, normal)

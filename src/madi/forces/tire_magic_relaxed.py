@@ -16,6 +16,7 @@ docs/references.md: [Pacejka 2012].
 from __future__ import annotations
 
 from madi.forces.contact import LOW_SPEED, tire_kind, touch
+from madi.forces.fields import Arrays, Work
 from madi.forces.magic_formula import gripping_slips, relaxation_lengths
 from madi.forces.tire_magic import MAGIC, coefficients_at, pack, posture, press
 from madi.kernel import fabs, kernel, where
@@ -40,7 +41,7 @@ def lag(state, rate, most, carried):
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Contact and slip forces on the wheel; rates of the lags."""
     p, s = model.parameter, model.force_at[e]
     low, column = p[s + LOW_SPEED], model.force_state[e]

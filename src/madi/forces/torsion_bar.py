@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.frames import column, direction, spin
 from madi.forces.kind import ForceKind, account, add_torque
 from madi.forces.takes import DIRECTION, NOT_NEGATIVE, NUMBER
@@ -33,7 +34,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Turn both bodies towards the rest angle."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     common = model.frame[a] == model.frame[b]

@@ -30,6 +30,7 @@ import numpy as np
 from madi.errors import finite_numbers
 from madi.forces.contact import SOFT
 from madi.forces.envelope import FOOT, pressed, tangent_distance
+from madi.forces.fields import Arrays, Work
 from madi.forces.frames import direction, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
 from madi.forces.road import Road, along_road, in_plane, way
@@ -53,7 +54,7 @@ SIDE, DRAWN, FORWARD, ROAD = 14, 15, 17, 23
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Tension along the span, support across it."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     p, road = model.parameter, s + ROAD
@@ -132,7 +133,7 @@ def support(p, s, start, c, pace, c_rate, turn, span, t, m):
 
 
 @kernel
-def turning(model, work, i, s, road):
+def turning(model: Arrays, work: Work, i, s, road):
     """How far body i has turned about the road's left axis since the drawing, the gradient of that angle (ground axes), and
     its rate: parameter[s:s+3] is what pointed forward."""
     p = model.parameter

@@ -7,6 +7,7 @@ is stored or dissipated by the element itself.
 
 from __future__ import annotations
 
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
 from madi.kernel import kernel
@@ -18,7 +19,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Pull both bodies together along the line."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
     _, rate, u = line(model, work, a, b, s)

@@ -11,6 +11,7 @@ from typing import Any
 
 from madi.forces.contact import SOFT
 from madi.forces.envelope import distance, pressed
+from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account, add_force_at, point_state
 from madi.forces.road import along_road, in_plane, way
 from madi.forces.takes import A_ROAD, NOT_NEGATIVE, POSITIVE, samples
@@ -25,7 +26,7 @@ KIND = ForceKind(
 
 
 @kernel
-def apply(model, work, e):
+def apply(model: Arrays, work: Work, e):
     """Push the wheel away from the road."""
     i, s = model.force_a[e], model.force_at[e]
     p, road, radius = model.parameter, s + 7, model.parameter[s + 3]

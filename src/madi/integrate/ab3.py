@@ -22,7 +22,7 @@ from madi.kernel.fields import Reals, reals
 ANOTHER_LENGTH = 1e-6  # of a step
 
 
-class AB3Memory(ClassicalMemory):  # type: ignore[misc, valid-type]
+class AB3Memory(ClassicalMemory):
     """States one and two steps ago."""
 
     q_1: Reals = reals("nq")
@@ -34,7 +34,7 @@ class AB3Memory(ClassicalMemory):  # type: ignore[misc, valid-type]
 
 
 @kernel
-def carried(m, q, v, out):
+def carried(m: AB3Memory, q, v, out):
     """theta' in the chart at m.q, for the speeds v that held at q."""
     theta = m.x
     chart_point(m.model, m.q, q, theta)
@@ -42,7 +42,7 @@ def carried(m, q, v, out):
 
 
 @kernel
-def step(m, t, h):
+def step(m: AB3Memory, t, h):
     """See the head of this file."""
     nv = m.model.nv
     if m.accepted < 2 or h < (1.0 - ANOTHER_LENGTH) * m.step:
@@ -60,7 +60,7 @@ def step(m, t, h):
 
 
 @kernel
-def remember(m):
+def remember(m: AB3Memory):
     """This state becomes a past one."""
     for j in range(m.model.nq):
         m.q_2[j], m.q_1[j] = m.q_1[j], m.q[j]

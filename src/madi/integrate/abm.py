@@ -34,7 +34,7 @@ from madi.integrate.march import begin_at_rest, fixed_steps, judged_steps
 from madi.integrate.memory import DONE, NOT_FINITE, AdaptiveMemory
 from madi.integrate.method import Adaptive
 from madi.integrate.outputs import AT_END, cubic_outputs, end_outputs, write
-from madi.integrate.runge_kutta import CLASSICAL, with_stages
+from madi.integrate.runge_kutta import CLASSICAL
 from madi.integrate.step import accelerations_of_stage, arrive, arrived, come_to
 from madi.joints.chart import coordinate_rate, normalise
 from madi.joints.ladder import quaternion_at
@@ -49,11 +49,12 @@ AIM = 0.5  # of the tolerance: the error a step is chosen for
 SETTLED = 1.05  # how much longer a step another order must allow
 
 
-class AdamsMemory(with_stages(AdaptiveMemory, 4)):  # type: ignore[misc]
+class AdamsMemory(AdaptiveMemory):
     """The grid, its coefficients, past derivatives."""
 
     limits = {"order": (1, HIGHEST), "stored": (1, ROWS), "made_for": (0, HIGHEST)}
 
+    k: Reals = reals("4*2*nv")  # of the method it begins with
     y: Reals = over("q", "nq+nv")
     y1: Reals = over("q1", "nq+nv")
     p: Reals = reals("nq+nv")  # predicted
@@ -79,7 +80,7 @@ class AdamsMemory(with_stages(AdaptiveMemory, 4)):  # type: ignore[misc]
 
 
 @kernel
-def coefficients(m, h):
+def coefficients(m: AdamsMemory, h):
     """beta_i for i <= k + 1 and g_i for i <= k + 2 of a step of length h. Made anew unless the last k + 2 steps, and the one
     for which they were made, were as long as this."""
     k, w = m.order, m.w
@@ -100,7 +101,7 @@ def coefficients(m, h):
 
 
 @kernel
-def predict(m, h, n):
+def predict(m: AdamsMemory, h, n):
     """p = y + h sum g_i phi*_i, and delta, the sum of the phi*_i, i <= k; small terms first."""
     for j in range(n):
         m.p[j], m.delta[j] = 0.0, 0.0
@@ -115,7 +116,7 @@ def predict(m, h, n):
 
 
 @kernel
-def evaluate_and_correct(m, t, h, n):
+def evaluate_and_correct(m: AdamsMemory, t, h, n):
     """f at the predicted end, delta = the predicted phi_{k+1}, and y1, corrected. Where accelerations off the closed states
     are not smooth, what is predicted is closed first."""
     nq = m.model.nq
@@ -130,7 +131,7 @@ def evaluate_and_correct(m, t, h, n):
 
 
 @kernel
-def derivative_at_end(m):
+def derivative_at_end(m: AdamsMemory):
     """f = y' at (q1, v1, a1)."""
     coordinate_rate(m.model, m.q1, m.v1, m.f)
     for c in range(m.model.nv):
@@ -138,7 +139,7 @@ def derivative_at_end(m):
 
 
 @kernel
-def advance(m, h, n):
+def advance(m: AdamsMemory, h, n):
     """phi_i(n+1) from f = f_{n+1}, which is lost; the grid moves on."""
     m.stored = min(m.stored + 1, m.order + 2)
     for i in range(1, m.stored + 1):
@@ -154,7 +155,7 @@ def advance(m, h, n):
 
 
 @kernel
-def tolerances(m):
+def tolerances(m: AdamsMemory):
     """weight[j] = 1 / (error that y_j may have). A rotation's angle is twice what its quaternion changes by."""
     model, rtol, atol = m.model, m.rtol, m.atol
     for i in range(1, model.n):
@@ -170,7 +171,7 @@ def tolerances(m):
 
 
 @kernel
-def errors(m, h, n):
+def errors(m: AdamsMemory, h, n):
     """Error at order k; m.low, m.high at k - 1, k + 1; from the predicted phi_{k+1} = delta and its neighbours."""
     k, low, here, high = m.order, 0.0, 0.0, 0.0
     below, above = (k - 1) * n, k * n
@@ -188,7 +189,7 @@ def errors(m, h, n):
 
 
 @kernel
-def choose_order(m, here):
+def choose_order(m: AdamsMemory, here):
     """The order whose error would allow the longest step: one lower, the same, or (when settled) one higher; returns by how
     much longer than the last."""
     k = m.order
@@ -207,7 +208,7 @@ def choose_order(m, here):
 
 
 @kernel
-def interpolate(m, h, back, n):
+def interpolate(m: AdamsMemory, h, back, n):
     """p = y1 + the integral from the end of the step to `back` < 0 before it, of the polynomial through f, the derivative at
     the predicted end, and the k before it: rows phi_i(n+1) as they go, from f and the phi*_i; delta: scratch."""
     k, w = m.order, m.w
@@ -231,7 +232,7 @@ def interpolate(m, h, back, n):
 
 
 @kernel
-def outputs_within(m, end, h, n):
+def outputs_within(m: AdamsMemory, end, h, n):
     """Outputs before `end`, where a step of length h comes to y1: not closed yet, and not struck by a drive."""
     while m.next < m.upto and m.outputs.times[m.next] < end - AT_END * h:
         interpolate(m, h, m.outputs.times[m.next] - end, n)
@@ -240,7 +241,7 @@ def outputs_within(m, end, h, n):
 
 
 @kernel
-def finish(m, t, h, n):
+def finish(m: AdamsMemory, t, h, n):
     """From y1 as corrected to the end of the step: outputs within it, the closed state, its derivative."""
     written, end = m.next, t + h if h < m.end - t else m.end
     outputs_within(m, end, h, n)
@@ -256,7 +257,7 @@ def finish(m, t, h, n):
 
 
 @kernel
-def begin(m):
+def begin(m: AdamsMemory):
     """The first row."""
     normalise(m.model, m.q)
     status = begin_at_rest(m)
@@ -268,7 +269,7 @@ def begin(m):
 
 
 @kernel
-def begin_adaptive(m):
+def begin_adaptive(m: AdamsMemory):
     """The first row, the first step."""
     status = begin(m)
     choose_first_step(m, m.error, 1.0)
@@ -276,7 +277,7 @@ def begin_adaptive(m):
 
 
 @kernel
-def attempt(m, t, h):
+def attempt(m: AdamsMemory, t, h):
     """Predict, evaluate, correct."""
     n = m.model.nq + m.model.nv
     coefficients(m, h)
@@ -287,13 +288,13 @@ def attempt(m, t, h):
 
 
 @kernel
-def complete(m, t, h):
+def complete(m: AdamsMemory, t, h):
     """See march.judged_steps."""
     return finish(m, t, h, m.model.nq + m.model.nv)
 
 
 @kernel
-def longer(m, h, error):
+def longer(m: AdamsMemory, h, error):
     """The next step; small changes are not worth making."""
     m.since += 1
     factor = choose_order(m, error)
@@ -305,7 +306,7 @@ def longer(m, h, error):
 
 
 @kernel
-def shorter(m, h, error):
+def shorter(m: AdamsMemory, h, error):
     """After a rejected step; of lower order where that errs less."""
     k = m.order
     m.since = 0
@@ -315,7 +316,7 @@ def shorter(m, h, error):
 
 
 @kernel
-def begin_fixed(m):
+def begin_fixed(m: AdamsMemory):
     """The first row; the order is given."""
     status = begin(m)
     m.order = max(1, m.wanted_order - 1)
@@ -323,7 +324,7 @@ def begin_fixed(m):
 
 
 @kernel
-def step(m, t, h):
+def step(m: AdamsMemory, t, h):
     """A step of fixed length and order; by Runge-Kutta while there are too few points."""
     n = m.model.nq + m.model.nv
     coefficients(m, h)
@@ -342,7 +343,7 @@ def step(m, t, h):
 
 
 @kernel
-def no_outputs(m, t, h):
+def no_outputs(m: AdamsMemory, t, h):
     """They are written within the step."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from madi.integrate.memory import NOT_FINITE, PAUSED
+from madi.integrate.memory import NOT_FINITE, PAUSED, AdaptiveMemory, Memory
 from madi.integrate.step import derivative
 from madi.joints.ladder import quaternion_at
 from madi.kernel import kernel, present
@@ -17,7 +17,7 @@ NEAR_MISS = 0.2  # of a singular position: how far its V may be off
 
 
 @kernel
-def magnitudes(m, q, out):
+def magnitudes(m: Memory, q, out):
     """For every column the size of its coordinate, which relative tolerances refer to; 1 for rotations and states."""
     model = m.model
     for c in range(model.v_at[0], model.v_end[0]):
@@ -29,7 +29,7 @@ def magnitudes(m, q, out):
 
 
 @kernel
-def scales(m, q, v, scale):
+def scales(m: Memory, q, v, scale):
     """Sizes of x: coordinates, then speeds."""
     magnitudes(m, q, scale)
     for c in range(m.model.nv):
@@ -37,7 +37,7 @@ def scales(m, q, v, scale):
 
 
 @kernel
-def larger_scales(m, q, v):
+def larger_scales(m: AdaptiveMemory, q, v):
     """scale: sizes of x at both ends, (q, v) the second."""
     scales(m, q, v, m.scale1)
     for j in range(2 * m.model.nv):
@@ -45,7 +45,7 @@ def larger_scales(m, q, v):
 
 
 @kernel
-def error_norm(m, error, rtol, atol):
+def error_norm(m: AdaptiveMemory, error, rtol, atol):
     """Largest of error / (atol + rtol scale) over x = (theta, v): every component keeps the tolerance."""
     worst = 0.0
     for j in range(2 * m.model.nv):
@@ -56,7 +56,7 @@ def error_norm(m, error, rtol, atol):
 
 
 @kernel
-def first_step(m, d0, x, dx, order):
+def first_step(m: AdaptiveMemory, d0, x, dx, order):
     """A first step from the sizes of x, x' = d0 and x'' (Hairer, Norsett, Wanner: Solving ODEs I, II.4); x, dx: scratch."""
     nv, n = m.model.nv, 2 * m.model.nv
     size, rate = 0.0, 0.0
@@ -81,7 +81,7 @@ def first_step(m, d0, x, dx, order):
 
 
 @kernel
-def choose_first_step(m, d0, order):
+def choose_first_step(m: AdaptiveMemory, d0, order):
     """m.h at the start; a is known."""
     nv = m.model.nv
     for c in range(nv):
@@ -91,13 +91,13 @@ def choose_first_step(m, d0, order):
 
 
 @kernel
-def in_singular_position(m):
+def in_singular_position(m: Memory):
     """Whether the loops were in one since the last step."""
     return present(m.close) and m.tally.lowest < SINGULAR
 
 
 @kernel
-def come_back_shorter(m, t, h):
+def come_back_shorter(m: Memory, t, h):
     """A stage left the finite numbers: a shorter step, unless that is hopeless."""
     if h < SHORTEST * max(1.0, abs(t)):
         return NOT_FINITE
@@ -106,7 +106,7 @@ def come_back_shorter(m, t, h):
 
 
 @kernel
-def leaps(m, h, relative):
+def leaps(m: Memory, h, relative):
     """Whether a step that misses its tolerance (by `relative`, its error against the size of the state) is taken all the
     same. In a singular position of the loops rounding is magnified beyond tight tolerances, and ever shorter steps only
     stay there longer; so steps there are not made much shorter than the last one outside. Leaps are counted."""
@@ -122,7 +122,7 @@ def leaps(m, h, relative):
 
 
 @kernel
-def note_step(m, t, h):
+def note_step(m: Memory, t, h):
     """Remember the length of a step taken where the loops are regular, and look afresh; note singular positions.
 
     The smallest pivot is the square of something that passes zero straight, so its root is V-shaped where the mechanism

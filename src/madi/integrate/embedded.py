@@ -13,10 +13,11 @@ from madi.integrate.control import ROUNDING, choose_first_step, error_norm, larg
 from madi.integrate.march import begin_at_rest, judged_steps
 from madi.integrate.memory import DONE, AdaptiveMemory, Loop
 from madi.integrate.outputs import wanted, write_stage
-from madi.integrate.runge_kutta import stages_of, with_stages
+from madi.integrate.runge_kutta import stages_of
 from madi.integrate.step import arrive
 from madi.joints.chart import chart_rate
 from madi.kernel import kernel, view1
+from madi.kernel.fields import reals
 
 SAFETY = 0.9
 SHRINK, GROW = 0.2, 5.0  # how much a step may change
@@ -28,16 +29,17 @@ LATE = 1e-12  # of a step: rounding of its end
 def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.ndarray, D: np.ndarray) -> Loop:
     """The loop of such a pair of fifth order."""
     stages, last = stages_of(A, C, b), len(C)
+    memory = type(f"{name}-memory", (AdaptiveMemory,), {"k": reals(f"{last + 1}*2*nv")})
 
     @kernel
-    def begin(m):
+    def begin(m: AdaptiveMemory):
         status = begin_at_rest(m)
         m.last_error = FIRST_ERROR
         choose_first_step(m, m.error, 4.0)
         return status
 
     @kernel
-    def attempt(m, t, h):
+    def attempt(m: AdaptiveMemory, t, h):
         nv, n = m.model.nv, 2 * m.model.nv
         stages(m, t, h)
         arrive(m, t + h, m.x1)
@@ -55,7 +57,7 @@ def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.
         return error_norm(m, m.error, m.rtol, m.atol)
 
     @kernel
-    def complete(m, t, h):
+    def complete(m: AdaptiveMemory, t, h):
         n = 2 * m.model.nv
         while wanted(m, t + h * (1.0 + LATE)):
             s = (m.outputs.times[m.next] - t) / h
@@ -72,7 +74,7 @@ def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.
         return DONE
 
     @kernel
-    def longer(m, h, error):
+    def longer(m: AdaptiveMemory, h, error):
         factor = SAFETY * max(error, 1e-10) ** -PRESENT * m.last_error**PAST
         # shorter steps are no cure for rounding (control.leaps)
         factor = min(GROW, max(1.0 if 1.0 < error < ROUNDING / m.rtol else SHRINK, factor))
@@ -80,7 +82,7 @@ def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.
         return h * factor
 
     @kernel
-    def shorter(m, h, error):
+    def shorter(m: AdaptiveMemory, h, error):
         return h * max(SHRINK, SAFETY * error**-0.2)
 
-    return judged_steps(name, with_stages(AdaptiveMemory, last + 1), begin, attempt, complete, longer, shorter)
+    return judged_steps(name, memory, begin, attempt, complete, longer, shorter)

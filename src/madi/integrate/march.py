@@ -7,14 +7,13 @@ between steps whatever the method is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from madi.integrate.control import come_back_shorter, leaps, note_step
-from madi.integrate.memory import AGAIN, DONE, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Loop
+from madi.integrate.memory import AGAIN, DONE, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Loop, Memory
 from madi.integrate.outputs import cubic_outputs, first_outputs
 from madi.integrate.step import accelerations, all_finite, arrived, take
-from madi.kernel import kernel
+from madi.kernel import Kernel, kernel
 
 ON_GRID = 1e-9  # of a step: a grid point that near to the end is the end
 RESOLVED = 1e-14  # of the time: steps shorter than that are none
@@ -23,19 +22,19 @@ HUGE = 1e300  # an error beyond is none
 
 
 @kernel
-def nothing(m):
+def nothing(m: Memory):
     """What a method need not do."""
 
 
 @kernel
-def begin_at_rest(m):
+def begin_at_rest(m: Memory):
     """Accelerations of the start."""
     accelerations(m, m.t, m.q, m.v, m.a)
     return DONE if all_finite(m.a, m.model.nv) else NOT_FINITE
 
 
 @kernel
-def on_grid(m):
+def on_grid(m: Memory):
     """(time, length) of the step from grid point `accepted`; the last one ends where the run ends (to rounding: a step that
     differs in its last digits would be another one to a method that keeps a matrix for its length)."""
     t = m.start + m.accepted * m.step
@@ -43,7 +42,7 @@ def on_grid(m):
 
 
 @kernel
-def after_step(m, t, h):
+def after_step(m: Memory, t, h):
     """A step of length h has led to time t: the one place where what happens between steps hooks in."""
     take(m)
     m.accepted += 1
@@ -51,11 +50,11 @@ def after_step(m, t, h):
     note_step(m, t, h)
 
 
-def starting(begin: Callable[..., Any]) -> Callable[..., Any]:
+def starting(begin: Kernel) -> Kernel:
     """The kernel by which a loop begins, the first time: what the method does then, and outputs at the start itself."""
 
     @kernel
-    def start(m):  # type: ignore[no-untyped-def]
+    def start(m: Memory):
         if m.started == 0:
             m.started = 1
             status = begin(m)
@@ -68,8 +67,8 @@ def starting(begin: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def fixed_steps(
-    name: str, memory: Any, step: Callable[..., Any], begin: Callable[..., Any] = begin_at_rest,
-    outputs: Callable[..., Any] = cubic_outputs, remember: Callable[..., Any] = nothing,
+    name: str, memory: Any, step: Kernel, begin: Kernel = begin_at_rest,
+    outputs: Kernel = cubic_outputs, remember: Kernel = nothing,
 ) -> Loop:  # fmt: skip
     """The loop of a method with steps of a fixed length.
 
@@ -78,7 +77,7 @@ def fixed_steps(
     """
     start = starting(begin)
 
-    def loop(m):  # type: ignore[no-untyped-def]
+    def loop(m: Memory):
         status = start(m)
         if status != DONE:
             return status
@@ -102,8 +101,8 @@ def fixed_steps(
 
 
 def judged_steps(
-    name: str, memory: Any, begin: Callable[..., Any], attempt: Callable[..., Any], complete: Callable[..., Any],
-    longer: Callable[..., Any], shorter: Callable[..., Any], failed: Callable[..., Any] = come_back_shorter,
+    name: str, memory: Any, begin: Kernel, attempt: Kernel, complete: Kernel,
+    longer: Kernel, shorter: Kernel, failed: Kernel = come_back_shorter,
 ) -> Loop:  # fmt: skip
     """The loop of a method that chooses its steps.
 
@@ -114,7 +113,7 @@ def judged_steps(
     """
     start = starting(begin)
 
-    def loop(m):  # type: ignore[no-untyped-def]
+    def loop(m: Memory):
         status = start(m)
         if status != DONE:
             return status

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from madi.equations.fields import Arrays
 from madi.kernel import kernel
 from madi.kernel.fields import ABSENT, Fields, Function, Reals, function, integer, part, real, reals
 from madi.loops.memory import LoopTally, fresh_tally
-from madi.topology.layout import Arrays
 
 DONE, PAUSED = 0, 1  # what a loop, and a step, return
 NOT_FINITE, STEP_TOO_SMALL, NEWTON_FAILED = 2, 3, 4
@@ -37,7 +37,7 @@ class Memory(Fields):
 
     limits: ClassVar[dict[str, tuple[int, int]]] = {}  # of integers that are places
 
-    model: Any = part(Arrays)
+    model: Arrays = part(Arrays)
     tally: LoopTally = part(LoopTally)
     outputs: Outputs = part(Outputs)
     forward: Any = function()  # accelerations of a state
@@ -79,6 +79,7 @@ class StageMemory(Memory):
     x0: Reals = reals("2*nv")
     x1: Reals = reals("2*nv")
     x: Reals = reals("2*nv")
+    k: Reals  # derivatives of its stages: their number is the method's
 
 
 class AdaptiveMemory(StageMemory):

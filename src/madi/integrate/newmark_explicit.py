@@ -14,16 +14,14 @@ end of the step is closed, which gives its acceleration too. Two predictors, on 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from madi.integrate.march import fixed_steps
 from madi.integrate.memory import DONE, Memory
 from madi.integrate.method import Method
 from madi.integrate.step import accelerations, come_to
 from madi.joints.chart import exponential
-from madi.kernel import kernel, present
+from madi.kernel import Kernel, kernel, present
 from madi.kernel.fields import Reals, reals
 
 
@@ -34,11 +32,11 @@ class ExplicitMemory(Memory):
     ahead: Reals = reals("nv")
 
 
-def step_by(predictor: float) -> Callable[..., Any]:
+def step_by(predictor: float) -> Kernel:
     """The step with w = v + predictor h a."""
 
     @kernel
-    def step(m, t, h):
+    def step(m: ExplicitMemory, t, h):
         nv = m.model.nv
         for c in range(nv):
             m.theta[c] = h * m.v[c] + 0.5 * h * h * m.a[c]

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from madi.equations.fields import Arrays
 from madi.integrate.memory import Memory
 from madi.kernel import call, kernel, present, view1
 from madi.kernel.fields import Fields, Ints, Reals, function, integer, ints, part, reals, size
-from madi.topology.layout import Arrays
 from madi.topology.pattern import Factor
 
 PARTS = 6
@@ -48,7 +48,7 @@ class Plan(Fields):
 class BlockMemory(Fields):
     """What blocks are made in."""
 
-    model: Any = part(Arrays)
+    model: Arrays = part(Arrays)
     residual: Any = function()
     blocks: Any = function()  # of its Jacobian; ABSENT: by differences
     entries: Reals = reals("ns")  # of the blocks
@@ -279,7 +279,7 @@ def rows_side(model, plan, out, at, y):
 
 
 @kernel
-def blocks_at(m, t, q, v):
+def blocks_at(m: BlockMemory, t, q, v):
     """The blocks' values at the trial state from q: exact where there is a trace, else by differences."""
     if present(m.blocks):
         call(m.blocks, t, q, v, m.trial, m.entries)
@@ -288,7 +288,7 @@ def blocks_at(m, t, q, v):
 
 
 @kernel
-def differences(m, t, q, v):
+def differences(m: BlockMemory, t, q, v):
     """The blocks, full, by central differences: where the model cannot be traced."""
     nv, nr = m.model.nv, m.model.nr
     for c in range(nv):
@@ -300,7 +300,7 @@ def differences(m, t, q, v):
 
 
 @kernel
-def difference(m, t, q, v, x, place, step, part, c):
+def difference(m: BlockMemory, t, q, v, x, place, step, part, c):
     """Column c of a block, and of those of Phi' beside it: by x[place], of the trial state or of the speeds v."""
     nv, nr = m.model.nv, m.model.nr
     kept = x[place]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from madi.integrate.memory import Memory
 from madi.joints.chart import chart_point, chart_rate, retract
 from madi.kernel import kernel, view1
 
@@ -9,13 +10,13 @@ AT_END = 1e-9  # of a step: an output that near to its end is the end
 
 
 @kernel
-def wanted(m, until):
+def wanted(m: Memory, until):
     """Whether an output is wanted up to this time."""
     return m.next < m.upto and m.outputs.times[m.next] <= until
 
 
 @kernel
-def write(m, q, v):
+def write(m: Memory, q, v):
     """The next output is the state (q, v)."""
     k, nq, nv = m.next, m.model.nq, m.model.nv
     for j in range(nq):
@@ -26,28 +27,28 @@ def write(m, q, v):
 
 
 @kernel
-def write_stage(m, x):
+def write_stage(m: Memory, x):
     """The next output is at x = (theta, v) in the chart at q."""
     retract(m.model, m.q, x, m.q_stage)
     write(m, m.q_stage, view1(x, m.model.nv, m.model.nv))
 
 
 @kernel
-def first_outputs(m):
+def first_outputs(m: Memory):
     """Outputs wanted at the start itself."""
     while wanted(m, m.t):
         write(m, m.q, m.v)
 
 
 @kernel
-def end_outputs(m, until):
+def end_outputs(m: Memory, until):
     """Outputs at the end of a step."""
     while wanted(m, until):
         write(m, m.q1, m.v1)
 
 
 @kernel
-def cubic_outputs(m, t, h):
+def cubic_outputs(m: Memory, t, h):
     """All outputs up to t + h: the end itself, or a cubic through both ends of x and x' in the chart at q in between."""
     nv, tiny = m.model.nv, AT_END * h
     if not wanted(m, t + h + tiny):
@@ -69,7 +70,7 @@ def cubic_outputs(m, t, h):
 
 
 @kernel
-def cubic_ends(m, x0, d0, x1, d1):
+def cubic_ends(m: Memory, x0, d0, x1, d1):
     """x and x' at both ends of the step, in the chart at q."""
     nv = m.model.nv
     chart_point(m.model, m.q, m.q1, x1)

@@ -96,7 +96,7 @@ class RadauMemory(AdaptiveMemory, ImplicitMemory):
 
 
 @kernel
-def make_blocks(m, t):
+def make_blocks(m: RadauMemory, t):
     """The blocks at (q, v, a); with loops the multipliers are found first, from what R lacks."""
     model, plan, nv, nr = m.model, m.plan, m.model.nv, m.model.nr
     for c in range(nv):
@@ -121,7 +121,7 @@ def make_blocks(m, t):
 
 
 @kernel
-def solve_real(m, mu, r):
+def solve_real(m: RadauMemory, mu, r):
     """w of (mu - J) w = r in place of r = (r_theta, r_v)."""
     nv, nr, plan = m.model.nv, m.model.nr, m.plan
     place, y, z = plan.unknown, m.y, m.z
@@ -156,7 +156,7 @@ def add_complex(y, n, p, re, im, x, side):
 
 
 @kernel
-def solve_pair(m, mu, nu, r2, r3):
+def solve_pair(m: RadauMemory, mu, nu, r2, r3):
     """The same for the complex mu + i nu and r2 + i r3."""
     nv, nr, plan = m.model.nv, m.model.nr, m.plan
     place, n, y, z = plan.unknown, plan.nu, m.y, m.z
@@ -210,7 +210,7 @@ def extrapolate(Z, n, ratio):
 
 
 @kernel
-def correction(m, t, h):
+def correction(m: RadauMemory, t, h):
     """R: the correction of W by one Newton step; returns its size against the tolerance."""
     n = 2 * m.model.nv
     W, R = m.W, m.R
@@ -235,7 +235,7 @@ def correction(m, t, h):
 
 
 @kernel
-def newton(m, t, h):
+def newton(m: RadauMemory, t, h):
     """Solve for the stages; whether that succeeds. m.made, m.rate: iterations, last rate of convergence."""
     n, most, small = 2 * m.model.nv, m.newton_most, m.newton_small
     transform(TI, m.Z, m.W, n)
@@ -261,7 +261,7 @@ def newton(m, t, h):
 
 
 @kernel
-def solve_stages(m, t, h):
+def solve_stages(m: RadauMemory, t, h):
     """Matrices as they should be, a guess, Newton; whether the stages are found."""
     n = 2 * m.model.nv
     start_step(m)
@@ -288,7 +288,7 @@ def solve_stages(m, t, h):
 
 
 @kernel
-def may_try_again(m):
+def may_try_again(m: RadauMemory):
     """Stages were not found: whether a matrix of this point, and a guess without the last step, are still to be tried."""
     again = m.age == KEPT or m.last_length > 0.0
     m.age = FRESH if m.age == FRESH else STALE
@@ -297,7 +297,7 @@ def may_try_again(m):
 
 
 @kernel
-def step_error(m, h, d):
+def step_error(m: RadauMemory, h, d):
     """RADAU5's estimate, (mu - J)^-1 (d + D Z / h), d the derivative at the start; against the tolerance."""
     n, Z = 2 * m.model.nv, m.Z
     for j in range(n):
@@ -307,7 +307,7 @@ def step_error(m, h, d):
 
 
 @kernel
-def attempt(m, t, h):
+def attempt(m: RadauMemory, t, h):
     """Stages and error of a step."""
     nv, n = m.model.nv, 2 * m.model.nv
     if not solve_stages(m, t, h):
@@ -325,7 +325,7 @@ def attempt(m, t, h):
 
 
 @kernel
-def failed(m, t, h):
+def failed(m: RadauMemory, t, h):
     """Newton does not converge: with a fresh matrix, or a shorter step."""
     again = may_try_again(m)
     if h < SHORTEST * max(1.0, abs(t)):
@@ -335,7 +335,7 @@ def failed(m, t, h):
 
 
 @kernel
-def doubt(m, h):
+def doubt(m: RadauMemory, h):
     """How far the cubic through both ends, of which outputs are taken, is in the middle from the one through the stages,
     against the tolerance: both err by as much."""
     n = 2 * m.model.nv
@@ -348,7 +348,7 @@ def doubt(m, h):
 
 
 @kernel
-def complete(m, t, h):
+def complete(m: RadauMemory, t, h):
     """The end of the step; where outputs within it would be worse than it is, a step of its own to the next output."""
     arrive(m, t + h, m.x1)
     if not arrived(m):
@@ -361,21 +361,21 @@ def complete(m, t, h):
 
 
 @kernel
-def keep_blocks(m, h):
+def keep_blocks(m: RadauMemory, h):
     """Whether the blocks serve the next step too; Z is of this one."""
     m.last_length = h
     m.age = KEPT if m.rate < QUICK or m.made <= 2 else STALE
 
 
 @kernel
-def change_of_step(m, error):
+def change_of_step(m: RadauMemory, error):
     """By the error, and shorter where Newton needed many iterations."""
     quickly = 0.9 * (2.0 * MOST + 1.0) / (2.0 * MOST + m.made)
     return min(8.0, max(0.2, quickly * max(error, 1e-10) ** -0.25))
 
 
 @kernel
-def longer(m, h, error):
+def longer(m: RadauMemory, h, error):
     """RADAU5's step control, with Gustafsson's prediction."""
     factor = change_of_step(m, error)
     if m.last_length > 0.0 and m.accepted > 0:
@@ -388,14 +388,14 @@ def longer(m, h, error):
 
 
 @kernel
-def shorter(m, h, error):
+def shorter(m: RadauMemory, h, error):
     """After a rejected step."""
     m.last_length = 0.0
     return h * min(change_of_step(m, error), 0.9)
 
 
 @kernel
-def begin(m):
+def begin(m: RadauMemory):
     """Accelerations, tolerances of Newton, a first step."""
     status = begin_at_rest(m)
     m.newton_rtol, m.newton_atol, m.newton_most = m.rtol, m.atol, MOST
@@ -406,7 +406,7 @@ def begin(m):
 
 
 @kernel
-def begin_fixed(m):
+def begin_fixed(m: RadauMemory):
     """The same with fixed steps: Newton to rounding."""
     m.newton_rtol, m.newton_atol, m.newton_most = TOLERANCE_FIXED, TOLERANCE_FIXED, MOST_FIXED
     m.newton_small = SMALL_FIXED
@@ -414,7 +414,7 @@ def begin_fixed(m):
 
 
 @kernel
-def step(m, t, h):
+def step(m: RadauMemory, t, h):
     """A step of fixed length."""
     while not solve_stages(m, t, h):
         m.rejected += 1

@@ -58,7 +58,7 @@ class LoadRecording(States):
     rows: Reals = reals("outputs*width")
 
 
-def record(m):  # type: ignore[no-untyped-def]
+def record(m: Recording):
     """All outputs."""
     nq, nv, nr = m.nq, m.nv, m.nr
     for k in range(m.outputs):
@@ -77,7 +77,7 @@ def record(m):  # type: ignore[no-untyped-def]
     return 0
 
 
-def record_loads(m):  # type: ignore[no-untyped-def]
+def record_loads(m: LoadRecording):
     """All outputs."""
     nq, nv, nr = m.nq, m.nv, m.nr
     for k in range(m.outputs):

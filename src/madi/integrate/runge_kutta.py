@@ -7,28 +7,20 @@ in the chart at the step's first point; k_0 = (v, a) is known there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from madi.integrate.memory import DONE, StageMemory
 from madi.integrate.step import arrive, derivative, start_step
-from madi.kernel import kernel, view1
-from madi.kernel.fields import reals
+from madi.kernel import Kernel, kernel, view1
+from madi.kernel.fields import Reals, reals
 
 
-def with_stages(memory: Any, stages: int) -> Any:
-    """That memory with room for the derivatives of so many stages."""
-    return type(f"{memory.__name__}{stages}", (memory,), {"k": reals(f"{stages}*2*nv"), "__module__": __name__})
-
-
-def stages_of(A: np.ndarray, C: np.ndarray, b: np.ndarray) -> Callable[..., Any]:
+def stages_of(A: np.ndarray, C: np.ndarray, b: np.ndarray) -> Kernel:
     """The kernel stages(m, t, h): all derivatives m.k, and m.x1 = x at the end, by the tableau."""
     stages = len(C)
 
     @kernel
-    def step(m, t, h):
+    def step(m: StageMemory, t, h):
         nv, n = m.model.nv, 2 * m.model.nv
         start_step(m)
         for c in range(nv):
@@ -49,11 +41,11 @@ def stages_of(A: np.ndarray, C: np.ndarray, b: np.ndarray) -> Callable[..., Any]
     return step
 
 
-def step_of(stages: Callable[..., Any]) -> Callable[..., Any]:
+def step_of(stages: Kernel) -> Kernel:
     """The kernel of a whole step of fixed length."""
 
     @kernel
-    def step(m, t, h):
+    def step(m: StageMemory, t, h):
         stages(m, t, h)
         arrive(m, t + h, m.x1)
         return DONE
@@ -67,4 +59,9 @@ CLASSICAL = stages_of(
     C=np.array([0, 1 / 2, 1 / 2, 1]),
     b=np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]),
 )
-ClassicalMemory = with_stages(StageMemory, 4)
+
+
+class ClassicalMemory(StageMemory):
+    """Its four stages."""
+
+    k: Reals = reals("4*2*nv")

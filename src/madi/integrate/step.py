@@ -6,6 +6,7 @@ what an integrator carries for them is not used.
 
 from __future__ import annotations
 
+from madi.integrate.memory import Memory, StageMemory
 from madi.joints.chart import chart_point, chart_rate, retract
 from madi.kernel import call, kernel, present, view1
 
@@ -13,7 +14,7 @@ BEYOND = 1e30  # m, m/s, m/s2, rad ...: no state gets there
 
 
 @kernel
-def accelerations(m, t, q, v, a):
+def accelerations(m: Memory, t, q, v, a):
     """a at a state."""
     call(m.forward, t, q, v, m.no_force, a)
     m.evaluations += 1
@@ -21,7 +22,7 @@ def accelerations(m, t, q, v, a):
 
 
 @kernel
-def accelerations_of_stage(m, t, q, v, a):
+def accelerations_of_stage(m: Memory, t, q, v, a):
     """The same at a state that need not be closed. Where the constraints are not safely independent (redundant, or near a
     singular position), accelerations off the closed states are not smooth: there q and v are closed first."""
     if present(m.close) and m.tally.careful != 0:
@@ -32,7 +33,7 @@ def accelerations_of_stage(m, t, q, v, a):
 
 
 @kernel
-def derivative(m, t, x, dx):
+def derivative(m: Memory, t, x, dx):
     """dx = x' at x = (theta, v) in the chart at q; x is given up where the stage must be closed."""
     nv = m.model.nv
     theta, v = view1(x, 0, nv), view1(x, nv, nv)
@@ -42,7 +43,7 @@ def derivative(m, t, x, dx):
 
 
 @kernel
-def come_to(m, t):
+def come_to(m: Memory, t):
     """The state (q1, v1), brought back to where the loops are closed, and a1 there; NaN where that fails."""
     if present(m.close):
         call(m.close, t, m.q1, m.v1, m.no_force, m.a1)
@@ -52,7 +53,7 @@ def come_to(m, t):
 
 
 @kernel
-def arrive(m, t, x):
+def arrive(m: Memory, t, x):
     """The end of a step at x = (theta, v): (q1, v1, a1) there. With loops x follows what closing them changed."""
     nv = m.model.nv
     theta = view1(x, 0, nv)
@@ -67,7 +68,7 @@ def arrive(m, t, x):
 
 
 @kernel
-def start_step(m):
+def start_step(m: StageMemory):
     """x0 = (0, v)."""
     nv = m.model.nv
     for c in range(nv):
@@ -85,13 +86,13 @@ def all_finite(x, n):
 
 
 @kernel
-def arrived(m):
+def arrived(m: Memory):
     """Whether the end of the step is a state."""
     return all_finite(m.q1, m.model.nq) and all_finite(m.v1, m.model.nv) and all_finite(m.a1, m.model.nv)
 
 
 @kernel
-def take(m):
+def take(m: Memory):
     """The end of the step is where the next begins."""
     for j in range(m.model.nq):
         m.q[j] = m.q1[j]

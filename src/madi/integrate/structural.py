@@ -97,7 +97,7 @@ class StructuralMemory(ImplicitMemory):
 
 
 @kernel
-def begin(m):
+def begin(m: StructuralMemory):
     """The start: A = a."""
     status = begin_at_rest(m)
     for c in range(m.model.nv):
@@ -106,7 +106,7 @@ def begin(m):
 
 
 @kernel
-def predict(m, h):
+def predict(m: StructuralMemory, h):
     """The trial state for A1 = A: speeds, and (theta, a1, lam)."""
     nv, f = m.model.nv, m.alpha_f
     for c in range(nv):
@@ -120,14 +120,14 @@ def predict(m, h):
 
 
 @kernel
-def balance(m, t):
+def balance(m: StructuralMemory, t):
     """(R, Phi, Phi') at the trial state."""
     call(m.residual, t, m.q_part, m.v_trial, m.trial, m.balance)
     m.evaluations += 1
 
 
 @kernel
-def make_matrix(m, t, h):
+def make_matrix(m: StructuralMemory, t, h):
     """The factored matrix of a part of length h at the trial state."""
     c = m.coefficients
     c[0], c[1], c[2] = (1.0 - m.alpha_m) / (1.0 - m.alpha_f), m.gamma * h, m.beta * h * h
@@ -136,7 +136,7 @@ def make_matrix(m, t, h):
 
 
 @kernel
-def factored_blocks(m, t):
+def factored_blocks(m: StructuralMemory, t):
     """The matrix from the blocks at the trial state. (In generated C this and `solution` are traces.)"""
     blocks_at(m, t, m.q_part, m.v_trial)
     assemble(m.model, m.plan, m.entries, m.coefficients[0], m.coefficients[1], m.coefficients[2], m.factor, 1)
@@ -144,7 +144,7 @@ def factored_blocks(m, t):
 
 
 @kernel
-def solution(m):
+def solution(m: StructuralMemory):
     """solved, from the right-hand side y."""
     for k in range(m.plan.nu):
         m.solved[k] = m.y[k]
@@ -152,7 +152,7 @@ def solution(m):
 
 
 @kernel
-def correct(m, h):
+def correct(m: StructuralMemory, h):
     """One Newton correction from the residual; its size against that of the speeds (see STILL) is m.change. Returns what may
     be left of it."""
     nv, nr, unknown = m.model.nv, m.model.nr, m.plan.unknown
@@ -182,7 +182,7 @@ def correct(m, h):
 
 
 @kernel
-def converge(m, t, h):
+def converge(m: StructuralMemory, t, h):
     """Newton's iterations; whether they converge, or are as many as were asked for."""
     fresh = False
     if m.policy <= EVERY_STEP or m.factored_for != h:
@@ -217,7 +217,7 @@ def converge(m, t, h):
 
 
 @kernel
-def is_shut(m):
+def is_shut(m: StructuralMemory):
     """Whether Phi and Phi' are at rounding."""
     nv, nr = m.model.nv, m.model.nr
     gap, rate, fast = 0.0, 0.0, 0.0
@@ -231,7 +231,7 @@ def is_shut(m):
 
 
 @kernel
-def bring_back(m, t):
+def bring_back(m: StructuralMemory, t):
     """theta and speeds to Phi = 0 and Phi' = 0, with the matrix at hand."""
     nv, unknown = m.model.nv, m.plan.unknown
     for _ in range(CLOSING_FIXED if m.iterations > 0 else ITERATIONS):
@@ -249,7 +249,7 @@ def bring_back(m, t):
 
 
 @kernel
-def find_worst(m):
+def find_worst(m: StructuralMemory):
     """Which equation of the last residual is farthest from zero."""
     m.worst_equation, m.worst_residual = -1, -1.0
     for j in range(m.model.nv + m.model.nr):
@@ -259,7 +259,7 @@ def find_worst(m):
 
 
 @kernel
-def part_of_step(m, t):
+def part_of_step(m: StructuralMemory, t):
     """One part of a step, of length m.part_length from time t; what is carried is the next state where it returns DONE."""
     nq, nv, nr, h = m.model.nq, m.model.nv, m.model.nr, m.part_length
     predict(m, h)
@@ -285,7 +285,7 @@ def part_of_step(m, t):
 
 
 @kernel
-def advance(m, t, h):
+def advance(m: StructuralMemory, t, h):
     """A step in as many parts as Newton needs, halved where it fails; from and to what is carried in parts."""
     done, halved, status = 0.0, 0, DONE
     m.part_length = h
@@ -308,7 +308,7 @@ def advance(m, t, h):
 
 
 @kernel
-def step(m, t, h):
+def step(m: StructuralMemory, t, h):
     """See march.fixed_steps."""
     for j in range(m.model.nq):
         m.q_part[j] = m.q[j]
@@ -329,7 +329,7 @@ def step(m, t, h):
 
 
 @kernel
-def remember(m):
+def remember(m: StructuralMemory):
     """What is carried beside the state."""
     for c in range(m.model.nv):
         m.A[c] = m.A_part[c]
@@ -338,7 +338,7 @@ def remember(m):
 
 
 @kernel
-def remember_step(m, t, h):
+def remember_step(m: StructuralMemory, t, h):
     """The last steps, the latest last."""
     for k in range(HISTORY - 1):
         for j in range(4):

@@ -7,6 +7,7 @@ docs/references.md: [Iserles et al. 2000].
 
 from __future__ import annotations
 
+from madi.joints.fields import Arrays
 from madi.joints.ladder import WITH_POSITION, quaternion_at
 from madi.kernel import kernel, sqrt
 from madi.spatial.rotation import (
@@ -25,7 +26,7 @@ from madi.spatial.vector import at, minus, plus, put_at, scaled
 
 
 @kernel
-def retract(model, q0, theta, q):
+def retract(model: Arrays, q0, theta, q):
     """q = q0 moved by `theta`, one number for each velocity: sums, and A0 exp(theta~) for rotations."""
     for i in range(1, model.n):
         k, l, lead = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
@@ -41,7 +42,7 @@ def retract(model, q0, theta, q):
 
 
 @kernel
-def exponential(model, q0, theta, q):
+def exponential(model: Arrays, q0, theta, q):
     """q = q0 moved for a unit of time with the velocities `theta`, held constant: as `retract`, but a free body slides and
     turns at once. In this chart theta'' = v' at its origin, which is what Newmark's formulas take for granted."""
     retract(model, q0, theta, q)
@@ -53,7 +54,7 @@ def exponential(model, q0, theta, q):
 
 
 @kernel
-def chart_rate(model, theta, v, rate):
+def chart_rate(model: Arrays, theta, v, rate):
     """rate = theta' in the chart at q0, at the point `theta`, for the velocities v."""
     for c in range(model.v_at[0], model.v_end[0]):
         rate[c] = v[c]
@@ -70,7 +71,7 @@ def chart_rate(model, theta, v, rate):
 
 
 @kernel
-def chart_point(model, q0, q, theta):
+def chart_point(model: Arrays, q0, q, theta):
     """The inverse of `retract`: the theta that leads from q0 to q."""
     for c in range(model.v_at[0], model.v_end[0]):
         theta[c] = 0.0
@@ -90,7 +91,7 @@ def chart_point(model, q0, q, theta):
 
 
 @kernel
-def coordinate_rate(model, q, v, rate):
+def coordinate_rate(model: Arrays, q, v, rate):
     """rate = q' for the velocities v: of a rotation, q' = q (0, w) / 2."""
     for i in range(1, model.n):
         k, l, lead = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
@@ -105,7 +106,7 @@ def coordinate_rate(model, q, v, rate):
 
 
 @kernel
-def normalise(model, q):
+def normalise(model: Arrays, q):
     """Quaternions to unit length."""
     for i in range(1, model.n):
         lead = quaternion_at(model.code[i])

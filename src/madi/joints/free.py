@@ -6,6 +6,9 @@ ground, the body rests in it, and its columns are 1.
 docs/references.md: [P4].
 """
 
+from __future__ import annotations
+
+from madi.joints.fields import Arrays, Work
 from madi.joints.kind import JointKind
 from madi.kernel import kernel
 from madi.spatial.rotation import quaternion_to_matrix
@@ -62,7 +65,7 @@ def subspace(q, k, R, p, S):
 
 
 @kernel
-def place_base(model, work, i, q):
+def place_base(model: Arrays, work: Work, i, q):
     """The reference frame rides on body i: its pose there is the identity and B is 1; the frame's pose is in q."""
     C, A, f = model.C, work.joint_R, model.frame[i]
     k = model.q_at[i]
@@ -77,7 +80,7 @@ def place_base(model, work, i, q):
 
 
 @kernel
-def base_velocity(model, work, i, v):
+def base_velocity(model: Arrays, work: Work, i, v):
     """The body that carries the frame: Y = v, and gravity is turned into its axes (P4)."""
     g = turned_back(work.frame_R, model.frame[i], at(model.gravity, 0))
     put(work.Y, i, six_at(v, model.v_at[i]))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 from madi.joints import MODULES
-from madi.kernel import inline, kernel
+from madi.kernel import Kernel, inline, kernel
 from madi.spatial.vector import NO_MOTION, put, put_at
 
-Kernel = Callable[..., Any]
 WITH_POSITION = 3  # where the quaternion starts of a joint that also moves its child's origin
 
 

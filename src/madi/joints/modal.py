@@ -15,6 +15,7 @@ left Jacobian J = 1 + b theta~ + c theta~ theta~, b = (1 - cos t)/t^2, c = (t - 
 
 from __future__ import annotations
 
+from madi.joints.fields import Arrays
 from madi.joints.kind import JointKind
 from madi.kernel import inline, kernel
 from madi.spatial.rotation import skew_series
@@ -39,7 +40,7 @@ def series(s):
 
 
 @kernel
-def direction(model, i, c, q, k):
+def direction(model: Arrays, i, c, q, k):
     """u_c = Psi_c + sum X_cd xi_d; q[k] is xi_0."""
     s, n = model.shape, model.modes[i]
     u = at(s, model.mode_at[i] + 3 * c)
@@ -49,7 +50,7 @@ def direction(model, i, c, q, k):
 
 
 @kernel
-def rotation(model, i, q, k):
+def rotation(model: Arrays, i, q, k):
     """theta."""
     theta, n = NO_VECTOR, model.modes[i]
     for c in range(n):
@@ -58,13 +59,13 @@ def rotation(model, i, q, k):
 
 
 @inline
-def half_way(model, i, c, q, k, u):
+def half_way(model: Arrays, i, c, q, k, u):
     """(Psi_c + u_c) xi_c / 2: what mode c adds to the displacement."""
     return scaled(0.5 * q[k + c], plus(at(model.shape, model.mode_at[i] + 3 * c), u))
 
 
 @kernel
-def point_pose(model, i, q, k, R, p):
+def point_pose(model: Arrays, i, q, k, R, p):
     """The point's axes and its displacement, in the body's axes."""
     u = NO_VECTOR
     for c in range(model.modes[i]):
@@ -90,7 +91,7 @@ def point_pose(model, i, q, k, R, p):
 
 
 @kernel
-def turning(model, i, c, q, k):
+def turning(model: Arrays, i, c, q, k):
     """e_c = J(theta) Theta_c."""
     e = at(model.shape, model.mode_at[i] + 3 * (model.modes[i] + c))
     if model.turn[i] < ANYHOW:
@@ -101,7 +102,7 @@ def turning(model, i, c, q, k):
 
 
 @kernel
-def point_bias(model, i, q, k, v, l, out):
+def point_bias(model: Arrays, i, q, k, v, l, out):
     """S° v = (u' + u x e + p x e', e'), with u = sum u_c xi_c', e = sum e_c xi_c', u' = sum X xi' xi', e' from J'."""
     n, numbers = model.modes[i], model.mode_at[i] + 6 * model.modes[i]
     p, u, e = NO_VECTOR, NO_VECTOR, NO_VECTOR

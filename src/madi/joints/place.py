@@ -17,6 +17,7 @@ docs/references.md: [P1].
 
 from __future__ import annotations
 
+from madi.joints.fields import Arrays, Work
 from madi.joints.free import BASE, place_base
 from madi.joints.kind import AGAINST
 from madi.joints.ladder import axis_motion, is_one_axis, local_bias, local_pose, local_subspace, turns
@@ -49,7 +50,7 @@ from madi.spatial.vector import (
 
 
 @inline
-def place(model, work, i, q):
+def place(model: Arrays, work: Work, i, q):
     """Pose of body i and the columns of its joint, in the reference frame, from the pose of its parent."""
     code = model.code[i]
     if is_one_axis(code):
@@ -61,7 +62,7 @@ def place(model, work, i, q):
 
 
 @inline
-def place_axis_joint(model, work, i, q):
+def place_axis_joint(model: Arrays, work: Work, i, q):
     """A one-axis joint: B = (turn' (r x z) + slide' z, turn' z)."""
     R, parent, code = work.R, model.parent[i], model.code[i]
     turn, slide, turn_rate, slide_rate = axis_motion(code, q[model.q_at[i]], model.pitch[i])
@@ -79,14 +80,14 @@ def place_axis_joint(model, work, i, q):
 
 
 @inline
-def drawn_axes(model, work, i):
+def drawn_axes(model: Arrays, work: Work, i):
     """Axes of the frame in which joint i is drawn on the tree's parent, in the reference frame."""
     R, C, parent = work.R, model.C, model.parent[i]
     return turned(R, parent, axis(C, i, 0)), turned(R, parent, axis(C, i, 1)), turned(R, parent, axis(C, i, 2))
 
 
 @inline
-def see_from_frame(model, work, i):
+def see_from_frame(model: Arrays, work: Work, i):
     """A body on the ground, placed in ground coordinates: its frame's origin is put there, or r is taken from where it is.
 
     So inertias are about a point near the tree, wherever it stands and however far it has gone: about a far one their
@@ -102,14 +103,14 @@ def see_from_frame(model, work, i):
 
 
 @inline
-def from_frame(work, f, x):
+def from_frame(work: Work, f, x):
     """A point in the ground as seen from the origin of reference frame f."""
     o = three(work.frame_r, f)
     return apart(x[0], o[0]), apart(x[1], o[1]), apart(x[2], o[2])
 
 
 @kernel
-def parent_point(model, work, i):
+def parent_point(model: Arrays, work: Work, i):
     """Where joint i sits on the tree's parent, in the reference frame."""
     p = model.parent[i]
     x = plus(three(work.r, p), turned(work.R, p, three(model.d, i)))
@@ -117,7 +118,7 @@ def parent_point(model, work, i):
 
 
 @kernel
-def place_joint(model, work, i, q):
+def place_joint(model: Arrays, work: Work, i, q):
     """Any joint of several coordinates (or none), walked either way."""
     S, code, l = work.joint_S, model.code[i], model.v_at[i]
     local_pose(code, q, model.q_at[i], work.joint_R, work.joint_p)
@@ -131,7 +132,7 @@ def place_joint(model, work, i, q):
 
 
 @kernel
-def compose(model, work, i):
+def compose(model: Arrays, work: Work, i):
     """Pose of body i from its parent's and the joint's own, (joint_R, joint_p) in F."""
     A, p, parent = work.joint_R, at(work.joint_p, 0), model.parent[i]
     x, y, z = drawn_axes(model, work, i)
@@ -147,7 +148,7 @@ def compose(model, work, i):
 
 
 @inline
-def joint_frame(model, work, i):
+def joint_frame(model: Arrays, work: Work, i):
     """Axes and origin of F in the reference frame; bodies of joint i are placed."""
     if model.reverse[i] == AGAINST:
         return axis(work.R, i, 0), axis(work.R, i, 1), axis(work.R, i, 2), three(work.r, i)
@@ -156,7 +157,7 @@ def joint_frame(model, work, i):
 
 
 @inline
-def from_joint(model, i, F, s):
+def from_joint(model: Arrays, i, F, s):
     """± X_F s: a motion of the drawn child, seen from F and in its axes, as one of the tree's child about the reference
     origin; F = (x, y, z, o)."""
     x, y, z, o = F
@@ -166,7 +167,7 @@ def from_joint(model, i, F, s):
 
 
 @kernel
-def direction(model, work, i, c):
+def direction(model: Arrays, work: Work, i, c):
     """Along what a force on column c of joint i acts, and about what a torque: its slide, or its turn. At the joint's own
     point a turn has no velocity, a slide has; of a screw, its torque is meant."""
     b = six(work.B, c)
@@ -176,7 +177,7 @@ def direction(model, work, i, c):
 
 
 @kernel
-def bias(model, work, i, q, v):
+def bias(model: Arrays, work: Work, i, q, v):
     """± X_F (S° v) of joint i, about the reference origin."""
     local_bias(model.code[i], q, model.q_at[i], v, model.v_at[i], work.joint_b)
     return from_joint(model, i, joint_frame(model, work, i), six_at(work.joint_b, 0))

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-F = TypeVar("F", bound=Callable[..., Any])
+Kernel: TypeAlias = Callable[..., Any]
+F = TypeVar("F", bound=Kernel)
 
-KERNELS: list[Callable[..., Any]] = []
-INLINE: set[Callable[..., Any]] = set()
+KERNELS: list[Kernel] = []
+INLINE: set[Kernel] = set()
 
 
 def kernel(function: F) -> F:
@@ -38,7 +39,7 @@ def inline(function: F) -> F:
     return kernel(function)
 
 
-SEPARATE: list[Callable[..., Any]] = []
+SEPARATE: list[Kernel] = []
 
 
 def separate(function: Callable[..., None]) -> Callable[..., None]:

@@ -9,9 +9,6 @@ at rounding, or at the tolerance of the user (P0's eps, work.options.tolerance):
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from madi.bodies import generalised_force
 from madi.bodies import inertia as body_inertia
 from madi.constraints.dispatch import evaluate_rows
@@ -19,8 +16,9 @@ from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.kinematics import positions, velocities
 from madi.dynamics.recursive import composite_inertias, composites
 from madi.joints.chart import retract
-from madi.kernel import kernel
+from madi.kernel import Kernel, kernel
 from madi.loops.dense import NAN
+from madi.loops.fields import Arrays, Work
 from madi.loops.kkt import NEAR, coefficients
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.signals.tape import apply_forces
@@ -43,7 +41,7 @@ def worst(values, n):
 
 
 @kernel
-def composite_masses(model, work):
+def composite_masses(model: Arrays, work: Work):
     """M and Phi_q at the configuration in work; its rows are evaluated."""
     for i in range(1, model.n):
         body_inertia(model, work, i)
@@ -51,11 +49,11 @@ def composite_masses(model, work):
     coefficients(model, work)
 
 
-def closing_positions(refactor: Callable[..., Any], step_for: Callable[..., Any]) -> Callable[..., Any]:
+def closing_positions(refactor: Kernel, step_for: Kernel) -> Kernel:
     """The kernel that closes positions."""
 
     @kernel
-    def close_positions(model, work):
+    def close_positions(model: Arrays, work: Work):
         """Quasi-Newton on Phi(work.q) = 0; returns whether it holds. Rows are evaluated at the end."""
         positions(model, work, work.q)
         evaluate_rows(model, work)
@@ -95,11 +93,11 @@ def closing_positions(refactor: Callable[..., Any], step_for: Callable[..., Any]
     return close_positions
 
 
-def closing_velocities(refactor: Callable[..., Any], step_for: Callable[..., Any]) -> Callable[..., Any]:
+def closing_velocities(refactor: Kernel, step_for: Kernel) -> Kernel:
     """The kernel that closes speeds."""
 
     @kernel
-    def close_velocities(model, work, v):
+    def close_velocities(model: Arrays, work: Work, v):
         """Quasi-Newton on Phi' = 0; returns whether it holds. Linear: with a fresh matrix only eps is left to take out.
         Where drives' speeds are not those of v, as carried by the integrator, the first step gets their impulse too."""
         velocities(model, work, work.q, work.v)
@@ -142,12 +140,12 @@ def closing_velocities(refactor: Callable[..., Any], step_for: Callable[..., Any
     return close_velocities
 
 
-def closing(refactor: Callable[..., Any], step_for: Callable[..., Any], finish: Callable[..., Any]) -> Callable[..., Any]:
+def closing(refactor: Kernel, step_for: Kernel, finish: Kernel) -> Kernel:
     """The kernel `close` of a method."""
     close_positions, close_velocities = closing_positions(refactor, step_for), closing_velocities(refactor, step_for)
 
     @kernel
-    def close(model, work, t, q, v, tau, out):
+    def close(model: Arrays, work: Work, t, q, v, tau, out):
         """q, v <- the closed state nearest to them; out = the accelerations there, or NaN if the loops cannot be closed."""
         for c in range(model.nv):
             out[c] = 0.0

@@ -7,32 +7,33 @@ from __future__ import annotations
 
 from madi.kernel import kernel, sqrt
 from madi.loops.dense import combine, polar, products_of_rows
+from madi.loops.fields import Arrays, Work
 from madi.loops.kkt import EPSILON
 
 DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds nothing
 
 
 @kernel
-def weigh(model, work):
-    """work.size, work.heavy: what columns and rows are measured by; nothing, in P2's own form."""
+def weigh(model: Arrays, work: Work):
+    """work.column_scale, work.row_scale: what columns and rows are measured by; nothing, in P2's own form."""
     if work.options.unweighted != 0:
         for c in range(model.nn):
-            work.size[c] = 1.0
+            work.column_scale[c] = 1.0
         for r in range(model.nr):
-            work.heavy[r] = 1.0
+            work.row_scale[r] = 1.0
         return
     for k in range(model.nm):
         if model.m_row[k] == model.m_column[k]:
-            work.size[model.column_place[model.m_row[k]]] = 1.0 / sqrt(work.mass[k])
+            work.column_scale[model.column_place[model.m_row[k]]] = 1.0 / sqrt(work.m_value[k])
     for r in range(model.nr):
         if model.row_place[r] >= 0:
-            work.heavy[r] = sqrt(EPSILON / model.row_value[r, 2])
+            work.row_scale[r] = sqrt(EPSILON / model.row_value[r, 2])
 
 
 @kernel
-def choose_rows(model, work):
-    """work.chosen: first the independent rows, then the others, by Gaussian elimination with complete pivoting of Phi_q;
-    work.order: the columns they take. Returns how many are independent; -1 where numbers are not finite."""
+def choose_rows(model: Arrays, work: Work):
+    """work.row_order: first the independent rows, then the others, by Gaussian elimination with complete pivoting of Phi_q;
+    work.column_order: the columns they take. Returns how many are independent; -1 where numbers are not finite."""
     n, a = model.nn, work.spare
     rows, total = 0, 0.0
     for r in range(model.nr):
@@ -41,14 +42,14 @@ def choose_rows(model, work):
                 a[rows * n + c] = 0.0
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 c = model.column_place[model.j_column[j]]
-                a[rows * n + c] = work.jacobian[j] * work.size[c] * work.heavy[r]
+                a[rows * n + c] = work.j_value[j] * work.column_scale[c] * work.row_scale[r]
                 total += abs(a[rows * n + c])
-            work.chosen[rows] = r
+            work.row_order[rows] = r
             rows += 1
     if not total < 1e300:
         return -1
     for c in range(n):
-        work.order[c] = c
+        work.column_order[c] = c
     largest = 0.0
     for k in range(min(rows, n)):
         row, column, best = k, k, 0.0
@@ -63,8 +64,8 @@ def choose_rows(model, work):
             a[k * n + j], a[row * n + j] = a[row * n + j], a[k * n + j]
         for i in range(rows):
             a[i * n + k], a[i * n + column] = a[i * n + column], a[i * n + k]
-        work.chosen[k], work.chosen[row] = work.chosen[row], work.chosen[k]
-        work.order[k], work.order[column] = work.order[column], work.order[k]
+        work.row_order[k], work.row_order[row] = work.row_order[row], work.row_order[k]
+        work.column_order[k], work.column_order[column] = work.column_order[column], work.column_order[k]
         for i in range(k + 1, rows):
             x = a[i * n + k] / a[k * n + k]
             if x != 0.0:
@@ -74,26 +75,26 @@ def choose_rows(model, work):
 
 
 @kernel
-def gather(model, work):
-    """work.scaled, work.scaled_mass: entries of Phi_q and M measured by mass; work.dense: the chosen rows, full."""
-    n, m, J, size = model.nn, work.rank, work.dense, work.size
+def gather(model: Arrays, work: Work):
+    """work.j_scaled, work.m_scaled: entries of Phi_q and M measured by mass; work.dense: the chosen rows, full."""
+    n, m, J, size = model.nn, work.rank, work.dense, work.column_scale
     for r in range(model.nr):
         if model.row_place[r] >= 0:
             for j in range(model.row_first[r], model.row_first[r + 1]):
-                work.scaled[j] = work.jacobian[j] * size[model.column_place[model.j_column[j]]] * work.heavy[r]
+                work.j_scaled[j] = work.j_value[j] * size[model.column_place[model.j_column[j]]] * work.row_scale[r]
     for k in range(model.nm):
         i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
-        work.scaled_mass[k] = work.mass[k] * size[i] * size[j]
+        work.m_scaled[k] = work.m_value[k] * size[i] * size[j]
     for i in range(m):
-        r = int(work.chosen[i])
+        r = int(work.row_order[i])
         for c in range(n):
             J[i * n + c] = 0.0
         for j in range(model.row_first[r], model.row_first[r + 1]):
-            J[i * n + model.column_place[model.j_column[j]]] = work.scaled[j]
+            J[i * n + model.column_place[model.j_column[j]]] = work.j_scaled[j]
 
 
 @kernel
-def orthogonal_complement(work, m, n):
+def orthogonal_complement(work: Work, m, n):
     """work.null: the n - m last columns of Q, J^T = Q R by Householder's reflections."""
     a, size = work.spare, work.correction
     for j in range(m * n):
@@ -128,7 +129,7 @@ def orthogonal_complement(work, m, n):
 
 
 @kernel
-def singular_directions(work, m, n):
+def singular_directions(work: Work, m, n):
     """work.null: the n - m last columns of V, J = U S V^T by Jacobi's rotations of the columns of J (one-sided)."""
     a, V, size = work.spare, work.product, work.correction
     for j in range(m * n):
@@ -179,7 +180,7 @@ def singular_directions(work, m, n):
 
 
 @kernel
-def turn_to_old(work, m, n):
+def turn_to_old(work: Work, m, n):
     """work.null, an orthonormal basis, is turned within its span to lie nearest to work.basis: the old directions,
     projected, and made orthonormal by the polar iteration of Newton and Schulz. False where they cannot be kept."""
     f, A = n - m, work.reduced
@@ -191,7 +192,7 @@ def turn_to_old(work, m, n):
 
 
 @kernel
-def straighten(work, f, n):
+def straighten(work: Work, f, n):
     """One step of the polar iteration on the directions in work.null: N <- (3 - N N^T) N / 2."""
     N, A = work.null, work.reduced
     products_of_rows(N, N, A, f, n)

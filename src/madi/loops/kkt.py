@@ -13,6 +13,7 @@ from __future__ import annotations
 from madi.bodies import mass_entry
 from madi.constraints.dispatch import jacobian_entry
 from madi.kernel import inline, kernel
+from madi.loops.fields import Arrays, Factored, Work
 from madi.spatial.vector import dot, six
 
 EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
@@ -35,41 +36,41 @@ def remark(tally, dependent, near):
 
 
 @kernel
-def coefficients(model, work):
+def coefficients(model: Arrays, work: Work):
     """M and Phi_q, entry by entry; composites, columns and rows are in work."""
     for k in range(model.nm):
-        if model.nh == 0:
-            work.mass[k] = dot(six(work.B, model.m_column[k]), six(work.U, model.m_row[k]))
+        if model.n_other == 0:
+            work.m_value[k] = dot(six(work.B, model.m_column[k]), six(work.U, model.m_row[k]))
         else:
-            work.mass[k] = mass_entry(model, work, model.m_row[k], model.m_motion[k])
+            work.m_value[k] = mass_entry(model, work, model.m_row[k], model.m_motion[k])
         if model.m_row[k] == model.m_column[k]:
-            work.mass[k] = work.mass[k] + model.armature[model.m_row[k]]
+            work.m_value[k] = work.m_value[k] + model.armature[model.m_row[k]]
     for r in range(model.nr):
         for j in range(model.row_first[r], model.row_first[r + 1]):
-            work.jacobian[j] = jacobian_entry(model, work, r, j)
+            work.j_value[j] = jacobian_entry(model, work, r, j)
 
 
 @kernel
-def factorise(model, work, softness):
+def factorise(model: Arrays, work: Work, softness):
     """L and D^-1 of the coefficients in work, into work.factor; eps is made larger by `softness` (augmented Lagrangian)."""
     F, nu = work.factor, model.nu
     for k in range(nu + model.nl):
         F[k] = 0.0
     for k in range(model.nm):
-        F[model.m_place[k]] = work.mass[k]
+        F[model.m_place[k]] = work.m_value[k]
     for r in range(model.nr):
         p = model.row_place[r]
         if p >= 0:
             F[p] = -model.row_value[r, 2] * (1.0 + softness)
             for j in range(model.row_first[r], model.row_first[r + 1]):
-                F[model.j_place[j]] = work.jacobian[j]
+                F[model.j_place[j]] = work.j_value[j]
     eliminate(model, F)
     work.factor_valid = 1
     work.tally.factorisations += 1
 
 
 @kernel
-def eliminate(model, F):
+def eliminate(model: Factored, F):
     """F, a matrix in the pattern of `model`, becomes its own L and D^-1: a list of products, their places known."""
     p, nu = 0, model.nu
     for k in range(nu):
@@ -87,7 +88,7 @@ def eliminate(model, F):
 
 
 @kernel
-def solve(model, F, x):
+def solve(model: Factored, F, x):
     """x <- (L D L^T)^-1 x."""
     nu = model.nu
     first, index = model.l_first, model.l_index
@@ -103,7 +104,7 @@ def solve(model, F, x):
 
 
 @inline
-def right_hand_side(model, work, x):
+def right_hand_side(model: Arrays, work: Work, x):
     """x = (P, gamma), with Baumgarte's feedback in gamma where it is asked for."""
     for c in range(model.nv):
         if model.column_place[c] >= 0:
@@ -116,7 +117,7 @@ def right_hand_side(model, work, x):
 
 
 @kernel
-def residual(model, work, x, out, columns):
+def residual(model: Arrays, work: Work, x, out, columns):
     """out = (P, gamma) - K x, with the coefficients in work; the columns' part only where asked for, else zero."""
     right_hand_side(model, work, out)
     for c in range(model.nv):
@@ -127,19 +128,19 @@ def residual(model, work, x, out, columns):
         if p >= 0:
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 c = model.column_place[model.j_column[j]]
-                out[p] = out[p] - work.jacobian[j] * x[c]
+                out[p] = out[p] - work.j_value[j] * x[c]
                 if columns == 1:
-                    out[c] = out[c] - work.jacobian[j] * x[p]
+                    out[c] = out[c] - work.j_value[j] * x[p]
     if columns == 1:
         for k in range(model.nm):
             i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
-            out[i] = out[i] - work.mass[k] * x[j]
+            out[i] = out[i] - work.m_value[k] * x[j]
             if i != j:
-                out[j] = out[j] - work.mass[k] * x[i]
+                out[j] = out[j] - work.m_value[k] * x[i]
 
 
 @kernel
-def accelerate(model, work):
+def accelerate(model: Arrays, work: Work):
     """qdd and lam with the factor of this very state."""
     x, y = work.unknown, work.correction
     right_hand_side(model, work, x)
@@ -153,7 +154,7 @@ def accelerate(model, work):
 
 
 @kernel
-def hand_out(model, work, x):
+def hand_out(model: Arrays, work: Work, x):
     """Unknowns to accelerations and multipliers."""
     for c in range(model.nv):
         if model.column_place[c] >= 0:

@@ -51,6 +51,7 @@ from madi.loops.directions import (
     turn_to_old,
     weigh,
 )
+from madi.loops.fields import Arrays, Work
 from madi.loops.kkt import hand_out, remark, right_hand_side
 
 BY_PSEUDO_INVERSE, BY_SVD, BY_QR, BY_PARTITION = 1, 2, 3, 4  # LoopOptions.directions
@@ -66,7 +67,7 @@ LEAVES = 0.3  # share of the velocity outside the span of T, at which svd choose
 
 
 @kernel
-def unit_complement(model, work, m, n):
+def unit_complement(model: Arrays, work: Work, m, n):
     """work.null: P2's first pick, independent columns of the projector 1 - I_R J: the longest, what is left of the others
     the longest again, made orthonormal on the way."""
     P, left = work.product, work.correction
@@ -95,7 +96,7 @@ def unit_complement(model, work, m, n):
 
 
 @kernel
-def decompose(model, work, rows):
+def decompose(model: Arrays, work: Work, rows):
     """Directions chosen anew at the coefficients in work, with `rows` the rows too; the factor is made. Where numbers are
     not finite nothing is chosen: basis_chosen becomes 0."""
     tally = work.tally
@@ -118,7 +119,7 @@ def decompose(model, work, rows):
     if way == BY_PARTITION:
         for i in range(n - m):
             for c in range(n):
-                work.null[c * (n - m) + i] = 1.0 if work.order[m + i] == c else 0.0
+                work.null[c * (n - m) + i] = 1.0 if work.column_order[m + i] == c else 0.0
     elif way == BY_QR:
         orthogonal_complement(work, m, n)
     elif way == BY_SVD:
@@ -136,7 +137,7 @@ def decompose(model, work, rows):
 
 
 @kernel
-def take_basis(work, m, n):
+def take_basis(work: Work, m, n):
     """T <- N; the largest change of a direction is remembered."""
     if work.basis_chosen != 0:
         for j in range((n - m) * n):
@@ -149,25 +150,25 @@ def take_basis(work, m, n):
 
 
 @inline
-def row_times(model, work, i, a, at):
+def row_times(model: Arrays, work: Work, i, a, at):
     """The chosen row i of J times n numbers from a[at] on; rows are sparse."""
-    r, x = int(work.chosen[i]), 0.0
+    r, x = int(work.row_order[i]), 0.0
     for j in range(model.row_first[r], model.row_first[r + 1]):
-        x += work.scaled[j] * a[at + model.column_place[model.j_column[j]]]
+        x += work.j_scaled[j] * a[at + model.column_place[model.j_column[j]]]
     return x
 
 
 @inline
-def add_row(model, work, i, factor, a, at):
+def add_row(model: Arrays, work: Work, i, factor, a, at):
     """a[at:] + factor times the chosen row i of J."""
-    r = int(work.chosen[i])
+    r = int(work.row_order[i])
     for j in range(model.row_first[r], model.row_first[r + 1]):
         c = at + model.column_place[model.j_column[j]]
-        a[c] = a[c] + factor * work.scaled[j]
+        a[c] = a[c] + factor * work.j_scaled[j]
 
 
 @kernel
-def factor_rows(model, work, m, n, G):
+def factor_rows(model: Arrays, work: Work, m, n, G):
     """G = J J^T, factored; returns the smallest and the largest pivot of J."""
     for i in range(m):
         for j in range(i, m):
@@ -176,7 +177,7 @@ def factor_rows(model, work, m, n, G):
 
 
 @kernel
-def factor(model, work):
+def factor(model: Arrays, work: Work):
     """What I_R and N are made with, at the rows in work.dense."""
     tally = work.tally
     n, m = model.nn, work.rank
@@ -189,7 +190,7 @@ def factor(model, work):
         for i in range(n - m):
             for c in range(n):
                 E[(m + i) * n + c] = work.basis[c * (n - m) + i]
-        low, high = lu(E, n, work.order)
+        low, high = lu(E, n, work.column_order)
     tally.condition = high / low if high != 0.0 else 1.0  # nothing to factor: all rows vanish
     work.smallest_pivot = low
     work.factor_valid = 1
@@ -197,7 +198,7 @@ def factor(model, work):
 
 
 @kernel
-def into_range(model, work, x):
+def into_range(model: Arrays, work: Work, x):
     """x <- I_R x: m numbers become n."""
     n, m = model.nn, work.rank
     if work.options.directions == BY_PSEUDO_INVERSE:
@@ -216,11 +217,11 @@ def into_range(model, work, x):
     else:
         for c in range(m, n):
             x[c] = 0.0
-        lu_solve(work.square, n, work.order, x)
+        lu_solve(work.square, n, work.column_order, x)
 
 
 @kernel
-def out_of_range(model, work, x):
+def out_of_range(model: Arrays, work: Work, x):
     """x <- I_R^T x: n numbers become m."""
     n, m = model.nn, work.rank
     if work.options.directions == BY_PSEUDO_INVERSE:
@@ -231,11 +232,11 @@ def out_of_range(model, work, x):
         for i in range(m):
             x[i] = y[i]
     else:
-        lu_solve_transposed(work.square, n, work.order, x)
+        lu_solve_transposed(work.square, n, work.column_order, x)
 
 
 @kernel
-def project(model, work, m, a, at):
+def project(model: Arrays, work: Work, m, a, at):
     """a[at:] <- (1 - I_R J) of itself, J J^T factored in work.square."""
     y = work.short
     for _ in range(1 if work.tally.condition < ONCE_MORE else 2):
@@ -247,28 +248,28 @@ def project(model, work, m, a, at):
 
 
 @kernel
-def project_all(model, work, m, f, N, Y):
+def project_all(model: Arrays, work: Work, m, f, N, Y):
     """N <- (1 - I_R J) N of f directions at once; Y: scratch, m x f."""
     for _ in range(1 if work.tally.condition < ONCE_MORE else 2):
         for i in range(m):
             for k in range(f):
                 Y[i * f + k] = 0.0
-            r = int(work.chosen[i])
+            r = int(work.row_order[i])
             for j in range(model.row_first[r], model.row_first[r + 1]):
-                c, x = model.column_place[model.j_column[j]], work.scaled[j]
+                c, x = model.column_place[model.j_column[j]], work.j_scaled[j]
                 for k in range(f):
                     Y[i * f + k] = Y[i * f + k] + x * N[c * f + k]
         cholesky_solve_all(work.square, m, Y, f)
         for i in range(m):
-            r = int(work.chosen[i])
+            r = int(work.row_order[i])
             for j in range(model.row_first[r], model.row_first[r + 1]):
-                c, x = model.column_place[model.j_column[j]], work.scaled[j]
+                c, x = model.column_place[model.j_column[j]], work.j_scaled[j]
                 for k in range(f):
                     N[c * f + k] = N[c * f + k] - x * Y[i * f + k]
 
 
 @kernel
-def null_directions(model, work):
+def null_directions(model: Arrays, work: Work):
     """work.null = N^T."""
     n, m = model.nn, work.rank
     f, N = n - m, work.null
@@ -281,24 +282,24 @@ def null_directions(model, work):
         N[j] = 0.0
     for i in range(f):
         N[(m + i) * f + i] = 1.0
-    lu_solve_all(work.square, n, work.order, N, f)
+    lu_solve_all(work.square, n, work.column_order, N, f)
 
 
 @kernel
-def mass_times(model, work, x, xat, y, yat):
+def mass_times(model: Arrays, work: Work, x, xat, y, yat):
     """y = M x, from places xat and yat on."""
     for c in range(model.nn):
         y[yat + c] = 0.0
     for k in range(model.nm):
         i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
-        mass = work.scaled_mass[k]
+        mass = work.m_scaled[k]
         y[yat + i] = y[yat + i] + mass * x[xat + j]
         if i != j:
             y[yat + j] = y[yat + j] + mass * x[xat + i]
 
 
 @kernel
-def reduce(model, work, known):
+def reduce(model: Arrays, work: Work, known):
     """N (unless it is known already) and H = N M N^T, factored, where the factor was made."""
     n = model.nn
     f, N, MN, H = n - work.rank, work.null, work.product, work.reduced
@@ -308,7 +309,7 @@ def reduce(model, work, known):
         MN[j] = 0.0
     for k in range(model.nm):
         i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
-        mass = work.scaled_mass[k]
+        mass = work.m_scaled[k]
         for c in range(f):
             MN[i * f + c] = MN[i * f + c] + mass * N[j * f + c]
         if i != j:
@@ -319,7 +320,7 @@ def reduce(model, work, known):
 
 
 @kernel
-def move(model, work, force, x):
+def move(model: Arrays, work: Work, force, x):
     """x <- the n numbers with J x = (the m numbers in x) and N (force - M x) = 0."""
     n = model.nn
     f, N, z = n - work.rank, work.null, work.short
@@ -340,7 +341,7 @@ def move(model, work, force, x):
 
 
 @kernel
-def accelerate(model, work, known):
+def accelerate(model: Arrays, work: Work, known):
     """qdd and lam; coefficients, P and gamma are in work, and the factor is that of this very state; so is N, if `known`."""
     n, m = model.nn, work.rank
     x, force = work.unknown, work.force_left
@@ -352,10 +353,10 @@ def accelerate(model, work, known):
     reduce(model, work, known)
     right_hand_side(model, work, x)
     for c in range(n):
-        force[c] = x[c] * work.size[c]
+        force[c] = x[c] * work.column_scale[c]
     for i in range(m):
-        r = int(work.chosen[i])
-        work.correction[i] = x[model.row_place[r]] * work.heavy[r]
+        r = int(work.row_order[i])
+        work.correction[i] = x[model.row_place[r]] * work.row_scale[r]
     for k in range(n, model.nu):
         x[k] = 0.0
     for i in range(m):
@@ -366,15 +367,15 @@ def accelerate(model, work, known):
         force[c] = force[c] - work.correction[c]
     out_of_range(model, work, force)
     for c in range(n):
-        x[c] = x[c] * work.size[c]
+        x[c] = x[c] * work.column_scale[c]
     for i in range(m):
-        r = int(work.chosen[i])
-        x[model.row_place[r]] = force[i] * work.heavy[r]
+        r = int(work.row_order[i])
+        x[model.row_place[r]] = force[i] * work.row_scale[r]
     hand_out(model, work, x)
 
 
 @kernel
-def factor_here(model, work):
+def factor_here(model: Arrays, work: Work):
     """The factor at the coefficients in work; rows and directions stay as they are as long as they can."""
     tally = work.tally
     most = HOPELESS_SQUARED if work.options.directions == BY_PSEUDO_INVERSE else HOPELESS
@@ -388,7 +389,7 @@ def factor_here(model, work):
 
 
 @kernel
-def equations(model, work):
+def equations(model: Arrays, work: Work):
     """Accelerations and multipliers at a stage: coefficients, P and rows are in work."""
     factor_here(model, work)
     accelerate(model, work, False)
@@ -398,7 +399,7 @@ def equations(model, work):
 
 
 @kernel
-def refactor(model, work):
+def refactor(model: Arrays, work: Work):
     """Factor at the configuration in work; its rows are evaluated. Where rows are left out, they are chosen anew: it is
     called when corrections gain too little."""
     composite_masses(model, work)
@@ -411,7 +412,7 @@ def refactor(model, work):
 
 
 @kernel
-def active_rows(model):
+def active_rows(model: Arrays):
     """Rows that do not vanish identically."""
     rows = 0
     for r in range(model.nr):
@@ -421,7 +422,7 @@ def active_rows(model):
 
 
 @kernel
-def step_for(model, work, force, wanted):
+def step_for(model: Arrays, work: Work, force, wanted):
     """work.unknown: under `force` the motion that changes the rows by -wanted; without, the least by mass."""
     x, left = work.unknown, work.force_left
     if work.basis_chosen == 0:
@@ -429,31 +430,31 @@ def step_for(model, work, force, wanted):
             x[c] = NAN
         return
     for i in range(work.rank):
-        r = int(work.chosen[i])
-        x[i] = -wanted[r] * work.heavy[r]
+        r = int(work.row_order[i])
+        x[i] = -wanted[r] * work.row_scale[r]
     pushed = 0.0
     for c in range(model.nv):
         k = model.column_place[c]
         if k >= 0:
-            left[k] = force[c] * work.size[k]
+            left[k] = force[c] * work.column_scale[k]
             pushed = max(pushed, abs(left[k]))
     if work.options.unweighted != 0 and pushed == 0.0:
         into_range(model, work, x)
     else:
         move(model, work, left, x)
     for c in range(model.nn):
-        x[c] = x[c] * work.size[c]
+        x[c] = x[c] * work.column_scale[c]
 
 
 @kernel
-def leaving(model, work):
+def leaving(model: Arrays, work: Work):
     """Share of the free velocity (what drives force apart) that is outside the span of T, which has orthonormal rows."""
     n, m = model.nn, work.rank
     x, y = work.correction, work.rest
     for c in range(model.nv):
         if model.column_place[c] >= 0:
             k = model.column_place[c]
-            x[k] = work.v[c] / work.size[k]
+            x[k] = work.v[c] / work.column_scale[k]
     kept = 0.0
     for i in range(m):
         y[i] = 0.0
@@ -464,7 +465,7 @@ def leaving(model, work):
             z += work.basis[c * f + i] * x[c]
         y[m + i] = z
         kept += z * z
-    lu_solve(work.square, n, work.order, y)
+    lu_solve(work.square, n, work.column_order, y)
     whole = 0.0
     for c in range(n):
         whole += y[c] * y[c]
@@ -472,7 +473,7 @@ def leaving(model, work):
 
 
 @kernel
-def renew(model, work):
+def renew(model: Arrays, work: Work):
     """The criteria: rows and directions as they should be for the next step. The factor is fresh."""
     tally = work.tally
     n, way = model.nn, work.options.directions
@@ -490,13 +491,13 @@ def renew(model, work):
 
 
 @kernel
-def misses(model, work):
+def misses(model: Arrays, work: Work):
     """Whether the accelerations in work miss a row that was left out: then it does not depend on the others."""
     for i in range(work.rank, active_rows(model)):
-        r = int(work.chosen[i])
+        r = int(work.row_order[i])
         x, scale = work.gamma[r], abs(work.gamma[r])
         for j in range(model.row_first[r], model.row_first[r + 1]):
-            y = work.jacobian[j] * work.acceleration[model.j_column[j]]
+            y = work.j_value[j] * work.acceleration[model.j_column[j]]
             x = x - y
             scale += abs(y)
         if abs(x) > MISSES * (scale + 1e-3):
@@ -505,7 +506,7 @@ def misses(model, work):
 
 
 @kernel
-def identities(model, work):
+def identities(model: Arrays, work: Work):
     """Largest error of J N^T = 0 and J I_R = 1."""
     n, m = model.nn, work.rank
     x, worst = work.correction, 0.0
@@ -528,7 +529,7 @@ def identities(model, work):
 
 
 @kernel
-def independence(model, work):
+def independence(model: Arrays, work: Work):
     """How near the rows are to losing it: the smallest pivot of J J^T. That of [J; T] would tell of T as well."""
     if work.options.directions == BY_PSEUDO_INVERSE:
         low = work.smallest_pivot
@@ -538,7 +539,7 @@ def independence(model, work):
 
 
 @kernel
-def finish(model, work):
+def finish(model: Arrays, work: Work):
     """Accelerations of the closed state, the directions of the next step, and what is to be said about the rows."""
     tally = work.tally
     factor_here(model, work)

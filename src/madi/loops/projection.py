@@ -15,20 +15,21 @@ from __future__ import annotations
 
 from madi.kernel import kernel
 from madi.loops.closing import MOST, SLOW, closing, composite_masses
+from madi.loops.fields import Arrays, Work
 from madi.loops.kkt import EPSILON, factorise, hand_out, remark, residual, right_hand_side, solve
 
 CHEAP = 6  # products of a factorisation against those of a solution
 
 
 @kernel
-def refactor(model, work):
+def refactor(model: Arrays, work: Work):
     """Coefficients and factor at the configuration in work; its rows are evaluated."""
     composite_masses(model, work)
     factorise(model, work, 0.0)
 
 
 @kernel
-def step_for(model, work, force, wanted):
+def step_for(model: Arrays, work: Work, force, wanted):
     """work.unknown = K^-1 (force, -wanted); without force the least motion, by mass, that changes the rows by -wanted."""
     x = work.unknown
     for k in range(model.nu):
@@ -43,7 +44,7 @@ def step_for(model, work, force, wanted):
 
 
 @kernel
-def close_accelerations(model, work):
+def close_accelerations(model: Arrays, work: Work):
     """qdd, lam by quasi-Newton with the factor at hand; coefficients and right-hand sides are in work.
 
     A correction against the one before it tells what the next would be; that one must not matter any more.
@@ -91,7 +92,7 @@ def close_accelerations(model, work):
 
 
 @kernel
-def look_at_pivots(model, work):
+def look_at_pivots(model: Arrays, work: Work):
     """How near the rows are to losing their independence: the smallest pivot, against what rows usually have."""
     dependent, near = 0, 1.0
     for r in range(model.nr):
@@ -106,7 +107,7 @@ def look_at_pivots(model, work):
 
 
 @kernel
-def finish(model, work):
+def finish(model: Arrays, work: Work):
     """Accelerations of the closed state; what the pivots say."""
     close_accelerations(model, work)
     look_at_pivots(model, work)

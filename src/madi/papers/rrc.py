@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from madi.dynamics.loads import reaction, reaction_newton_euler
+from madi.equations.fields import Arrays, Work
 from madi.integrate.memory import Loop
 from madi.kernel import sin
 from madi.kernel.fields import Fields, Reals, given_reals, integer, part, reals
@@ -28,7 +29,6 @@ from madi.results.run import Run
 from madi.run.simulate import simulate
 from madi.spatial.vector import put_at
 from madi.system import System
-from madi.topology.layout import Arrays, Work
 
 INCH, POUND, G = 0.0254, 0.45359237, 9.80665
 POUND_INCH_S2 = POUND * G * INCH  # lb in s^2 -> kg m^2

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.cartesian import entries
-from madi.cartesian.arrays import CartesianArrays, CartesianWork
+from madi.cartesian import fields as cartesian_fields
 from madi.cartesian.build import Cartesian, cartesian
 from madi.cartesian.words import BALL, COUPLER, SECOND, SHIFT, TURN, X, Z, parts
 from madi.engines.jit import loop_function, model_table, twin_function
+from madi.equations.fields import Arrays
 from madi.errors import InputError
 from madi.integrate.method import Method, Steps
 from madi.integrate.record import RECORD, Recording
@@ -20,7 +21,7 @@ from madi.kernel.fields import ABSENT, Function, evaluator
 from madi.loops.memory import LoopOptions, LoopTally
 from madi.loops.methods import LoopMethod
 from madi.run.solver import Integration, loop_record, loop_statistics
-from madi.topology.layout import HEADER, Arrays, Layout, pack
+from madi.topology.layout import SIZES, Layout, pack
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -35,7 +36,7 @@ ENTRIES: dict[str, Callable[..., Any]] = {
 
 def flat_space(size: int) -> Layout:
     """A layout for the integrators: one body whose coordinates are plain numbers, and their rates its speeds."""
-    sizes = dict.fromkeys(HEADER, 0) | {"n": 2, "nq": size, "nv": size, "nf": 1}
+    sizes = dict.fromkeys(SIZES, 0) | {"n": 2, "nq": size, "nv": size, "nf": 1}
     fields = {name: np.zeros((evaluator(f.size)(sizes), *f.inner)) for name, f in Arrays.arrays().items()}
     fields["code"][1] = KINDS["cylindrical"].code  # sums, no quaternion
     fields["v_end"][1] = size
@@ -80,7 +81,7 @@ class CartesianSolver(Integration):
         """A kernel for `kernel.call`."""
         made, kernel = self.made, ENTRIES[name]
         if self.engine_name == "jit":
-            made_by = twin_function(f"cartesian-{name}", kernel, CartesianArrays, CartesianWork)
+            made_by = twin_function(f"cartesian-{name}", kernel, cartesian_fields.Arrays, cartesian_fields.Work)
             return Function(address=made_by.address, context=self.context)
 
         def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:

@@ -210,10 +210,10 @@ def _possible_loops(scratch: dict[str, Any], stored: dict[str, np.ndarray]) -> b
         found[name] = type(memory)(memory.sizes, stored[f"{name}.ints"], stored[f"{name}.reals"], **memory.parts())
     work, tally = found["work"], found["tally"]
     good = 0 <= tally.singular_count <= REMEMBERED and tally.failed in (0, 1, 2)
-    if "order" in work.fields:
-        for places, most in ((work.chosen, len(work.phi)), (work.order, len(work.order))):
+    if "column_order" in work.fields:
+        for places, most in ((work.row_order, len(work.phi)), (work.column_order, len(work.column_order))):
             good = good and bool(np.all((places >= 0) & (places < max(most, 1)) & (places == np.floor(places))))
-        good = good and 0 <= work.rank <= min(len(work.phi), len(work.order)) and 0 <= work.most_rank <= len(work.phi)
+        good = good and 0 <= work.rank <= min(len(work.phi), len(work.column_order)) and 0 <= work.most_rank <= len(work.phi)
     return bool(good and work.factor_valid in (0, 1) and work.basis_chosen in (0, 1))
 
 

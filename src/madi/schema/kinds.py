@@ -206,8 +206,6 @@ _FREE: Entries = {"free_length": (Number("m"), "length without force; default: a
 _ON: Entries = {"body": (BODY, "the body it acts on")}
 _WHEEL: Entries = {**_ON, "at": (PLACE, "its centre in the drawing"), "axis": (AXIS, "what it spins about")}
 _GROUND: Entries = {"road": (WAY, "what it rolls on; default: level ground at z = 0"),
-                    ""
-                    ""
                     "places": (Number(whole=True), "where the road is sampled: 1 below, 9 as a disc")}  # fmt: skip
 BETWEEN_POINTS = (Text(("linear", "cubic")), "the points: straight lines, or monotone cubics")
 LAW = ("length", "rate")  # what a law sees beside time and state

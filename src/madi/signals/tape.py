@@ -9,6 +9,7 @@ from __future__ import annotations
 from madi import kernel as k
 from madi.forces.dispatch import apply_elements, measure_lines
 from madi.kernel import kernel
+from madi.signals.fields import Arrays, Work
 
 _NAMES = (
     "const time q v measure output add sub mul div neg sqrt sin cos tan asin acos atan atan2 exp log pow sinh cosh tanh "
@@ -158,7 +159,7 @@ def comparison(op, x, y):
 
 
 @kernel
-def run_tape(model, work, t, q, v, first, last):
+def run_tape(model: Arrays, work: Work, t, q, v, first, last):
     """Instructions first..last - 1: signals from time and state into work.signal."""
     r = work.tape
     for n in range(first, last):
@@ -191,13 +192,13 @@ def call_user(function, t, q, v, measure, out, at):
 
 
 @kernel
-def drive_signals(model, work, t, q, v):
+def drive_signals(model: Arrays, work: Work, t, q, v):
     """The part of the tape that prescribes motion; it depends on time alone."""
     run_tape(model, work, t, q, v, 0, model.nd)
 
 
 @kernel
-def force_signals(model, work, t, q, v):
+def force_signals(model: Arrays, work: Work, t, q, v):
     """The rest of the tape, then the functions that stay in Python; work.measure is known."""
     run_tape(model, work, t, q, v, model.nd, model.nt)
     for c in range(model.nc):
@@ -205,7 +206,7 @@ def force_signals(model, work, t, q, v):
 
 
 @kernel
-def apply_forces(model, work, t, tau):
+def apply_forces(model: Arrays, work: Work, t, tau):
     """work.Q, work.tau: all forces, those handed in and those of the elements, after the signals these are made of.
     Positions and velocities are known, work.q and work.v the state as driven."""
     measure_lines(model, work)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.bodies import packed
 from madi.constraints import CONSTRAINTS
 from madi.joints import KINDS
 from madi.joints.free import BASE
@@ -164,6 +165,8 @@ def _put_inertia(reals: dict[str, np.ndarray], ints: dict[str, np.ndarray], i: i
     reals["J"][i] = J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]
     off = abs(J[0, 1]) + abs(J[0, 2]) + abs(J[1, 2]) + abs(J[0, 0] - J[1, 1])
     ints["axisymmetric"][i] = int(off <= SAME * size and com[0] == 0 and com[1] == 0)
+    for name, value in packed(body, R).items():
+        reals.setdefault(name, np.zeros((len(ints["code"]), *np.shape(value))))[i] = value
 
 
 def _put_last(ints: dict[str, np.ndarray]) -> None:

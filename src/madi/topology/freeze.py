@@ -6,10 +6,12 @@ number (bodies, columns) → frames → drives → modes → closures → patter
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from madi.bodies import count_others
 from madi.joints.columns import LOCKED
 from madi.kernel import SEPARATE
 from madi.model.elements import Joint, body_name
@@ -68,19 +70,19 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     sizes = {
         "n": len(number), "nq": len(q0), "nv": len(v0), "nf": bodies.reference_frames, "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
-        "na": len(forces["measured"]), "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"), **modal.sizes(),
+        "na": len(forces["measured"]), "n_separate": len(SEPARATE),
+        "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"), **modal.sizes(),
     }  # fmt: skip
     ops = np.array(signals.ops, dtype=float).reshape(-1, 4)
-    layout = pack(
-        sizes,
-        {
-            **ints, **driven, **forces, **bodies.reals, **rows, **scheme, "shape": modal.shape,
-            "separate": [0] * len(SEPARATE), "row_value": [(*value, 0.0) for value in loops.values],
-            "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
-            "callback": [[c.address, first, count] for c, first, count in signals.callbacks],
-            "gravity": model.gravity, "parameter": parameters, "armature": columns.armature,
-        },
-    )  # fmt: skip
+    fields = {
+        **ints, **driven, **forces, **bodies.reals, **rows, **scheme, "shape": modal.shape,
+        "separate": [0] * len(SEPARATE), "row_value": [(*value, 0.0) for value in loops.values],
+        "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
+        "callback": [[c.address, first, count] for c, first, count in signals.callbacks],
+        "gravity": model.gravity, "parameter": parameters, "armature": columns.armature,
+    }  # fmt: skip
+    sizes["n_other"] = count_others(SimpleNamespace(**fields), len(number))
+    layout = pack(sizes, fields)
     return Frozen(
         by_inertia(model, layout, forces, q0), [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges],
         *names, columns.units, columns.speed_units, q0, v0, bodies.offset_R, bodies.offset_r, bodies.frames, signals,

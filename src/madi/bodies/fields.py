@@ -1,0 +1,69 @@
+"""What bodies read of a model and write of an evaluation (see joints/fields.py)."""
+
+from __future__ import annotations
+
+from madi.joints.fields import Arrays as JointArrays
+from madi.joints.fields import Work as JointWork
+from madi.kernel.fields import Ints, Reals, ints, reals, size
+
+
+class Arrays(JointArrays):
+    """Inertias; unit motions and their paths; what is kept of flexible bodies."""
+
+    n_other: int = size()  # bodies that are not rigid
+    nh: int = size()  # flexible bodies
+    nz: int = size()  # entries of modal mass blocks
+    nw: int = size()  # modes times functions of their foreshortening
+    ny: int = size()  # modes and those functions
+    n_separate: int = size()  # kernels that are compiled by themselves
+    separate: Ints = ints("n_separate")  # their addresses (kernel.SEPARATE), where the model needs them
+    column_body: Ints = ints("nv")
+    tip_motion: Ints = ints("n")  # last unit motion on the path to the body, -1 if nothing moves it
+    motion_column: Ints = ints("nb")
+    motion_body: Ints = ints("nb")
+    motion_parent: Ints = ints("nb")  # previous unit motion on the path to the base, -1 at its end
+    axisymmetric: Ints = ints("n")  # 1: inertia does not depend on the turn about the frame's z axis
+    modal: Ints = ints("n")  # its place among flexible bodies, -1 if it is none
+    mode_v: Ints = ints("n")  # first column of the modes
+    inertia_at: Ints = ints("n")  # first of its inertia integrals (bending.py)
+    block_at: Ints = ints("n")  # first entry of its modal mass block
+    shortenings: Ints = ints("n")  # how many functions its foreshortening is made of
+    shortening_at: Ints = ints("n")
+    eta_at: Ints = ints("n")
+    motion_at: Ints = ints("n")  # first unit motion of a modal joint
+    copy_at: Ints = ints("n")  # of a flexible body: the unit motions of its points
+    copy_end: Ints = ints("n")
+    mass: Reals = reals("n")
+    com: Reals = reals("n", 3)  # in the body's internal frame
+    J: Reals = reals("n", 6)  # about the centre of mass: xx xy xz yy yz zz
+    armature: Reals = reals("nv")  # rotor inertia that turns (or slides) with the column
+
+
+class Work(JointWork):
+    """Inertias and forces of bodies and of what they carry; columns as their bodies feel them."""
+
+    tau: Reals = reals("nv")  # generalised force of every column
+    acceleration: Reals = reals("nv")  # qdd (on entry: of the driven columns)
+    P: Reals = reals("nv")
+    M: Reals = reals("nv*nv")  # by rows
+    Q: Reals = reals("n", 6)  # force vector: applied and gyroscopic
+    inertia: Reals = reals("n", 10)  # of the body alone
+    K: Reals = reals("n", 10)  # composite
+    W: Reals = reals("n", 6)  # P1's L - K sum(D)
+    articulated: Reals = reals("n", 21)  # upper triangle
+    d_inverse: Reals = reals("nv")  # 1/d of a column of the articulated recursion
+    a: Reals = reals("n", 6)  # state acceleration (relative to A)
+    U: Reals = reals("nb", 6)  # K_c B_c
+    T: Reals = reals("nb", 6)  # columns of the velocity transformation of one body
+    h: Reals = reals("nv", 6)  # of a mode: momentum of its own body per unit of its rate
+    xi: Reals = reals("nv")  # of a mode: its coordinate and its rate
+    xi_rate: Reals = reals("nv")
+    eta: Reals = reals("ny")  # of flexible bodies: modes, then functions of foreshortening; their rates
+    eta_rate: Reals = reals("ny")
+    slides: Reals = reals("ny", 6)  # S_a and N_a in the body's axes, of modes with what they shorten
+    turns: Reals = reals("ny", 6)  # dJ/deta_a, likewise
+    own: Reals = reals("nv")  # of a mode: what its own body adds to its equation
+    bent: Reals = reals("nh", 9)  # of a flexible body: S and J in its axes
+    block: Reals = reals("nz")  # modal mass blocks
+    own_mass: Reals = reals("nz")  # of the body alone
+    shortening: Reals = reals("nw")  # G_rc: how foreshortening function r grows with mode c

@@ -1,0 +1,18 @@
+"""What the recursions read of a model beside what bodies do (see joints/fields.py)."""
+
+from __future__ import annotations
+
+from madi.bodies.fields import Arrays as BodyArrays
+from madi.bodies.fields import Work
+from madi.kernel.fields import Ints, ints
+
+__all__ = ["Arrays", "Work"]
+
+
+class Arrays(BodyArrays):
+    """Paths through the tree."""
+
+    last: Ints = ints("n")  # last body of the subtree, which is i..last[i]
+    column_parent: Ints = ints("nv")  # previous column on the path to the base, -1 at its end
+    free_parent: Ints = ints("nv")  # the same, driven columns left out
+    free_motion: Ints = ints("nb")  # motion_parent, likewise
