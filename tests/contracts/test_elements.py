@@ -158,6 +158,17 @@ def test_every_kind_has_a_scene():
     assert {name.split(",")[0] for name in SCENES} == set(KINDS)
 
 
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "elastic"])  # nobody draws that
+def test_every_parameter_is_declared(name):
+    """A name in `takes` that no user gives would be judged never, one that is missing only as a number."""
+    made = Scene()
+    SCENES[name](made)
+    assert set(made.m["f"].parameters) == set(KINDS[name].takes)
+    for what, takes in KINDS[name].takes.items():
+        assert takes.problem(what, made.m["f"].parameters[what]) is None
+        assert (takes.problem(what, None) is None) == (takes.optional or what in ("tir", "mirrored", "over"))
+
+
 @pytest.mark.parametrize("name", [name for name in SCENES if name not in GIVEN])
 def test_force_is_the_gradient_of_its_potential_and_what_it_takes(name):
     """Power = -d(potential)/dt - dissipated; dissipated >= 0; and power is the virtual work of the forces."""

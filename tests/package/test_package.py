@@ -120,3 +120,21 @@ def test_no_kernel_asks_for_a_joint_type():
     for module in MODULES:
         assert module.KIND.one_axis == hasattr(module, "motion"), module
     assert len({code for kind in KINDS.values() for code in kind.codes}) == len(KINDS) + 1  # and the base
+
+
+def test_no_element_is_asked_for_its_kind_by_name():
+    """What the rest of the package must know of a kind is a flag in its file. (Files and imports translate names.)"""
+    from madi.constraints import CONSTRAINTS
+    from madi.forces import KINDS as FORCES
+    from madi.joints import KINDS
+
+    asked = re.compile(rf"\.kind (==|!=|in|not in) [(\"]+({'|'.join((*KINDS, *FORCES, *CONSTRAINTS))})\"")
+    translate = ("imports", "schema", "verify", "bench", "papers", "vehicle")
+    found = [
+        f"{path.relative_to(SOURCE)}: {line.strip()}"
+        for path in SOURCE.rglob("*.py")
+        if path.relative_to(SOURCE).parts[0] not in translate
+        for line in path.read_text().splitlines()
+        if asked.search(line)
+    ]
+    assert not found, found

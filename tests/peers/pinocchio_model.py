@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from madi.model.check import inertia_matrix
+from madi.model.elements import inertia_matrix
 from madi.spatial.rotation import as_rotation, frame_with_z
 
 AXIS_JOINTS = {

@@ -15,8 +15,7 @@ from madi.integrate import METHODS
 from madi.integrate.method import Method
 from madi.joints.columns import FREE_COLUMN
 from madi.loops.methods import LOOP_METHODS, LoopMethod
-from madi.model.check import inertia_matrix
-from madi.model.elements import Body, body_name
+from madi.model.elements import Body, body_name, inertia_matrix
 from madi.model.model import Model
 from madi.run.options import by_word, word_of
 from madi.spatial.rotation import as_rotation

@@ -17,7 +17,7 @@ from madi.cartesian.rows import rows as evaluate_rows
 from madi.cartesian.words import SECOND, TURN
 from madi.errors import InputError
 from madi.loops.kkt import EPSILON
-from madi.model.check import inertia_matrix
+from madi.model.elements import inertia_matrix
 from madi.spatial.rotation import matrix_to_quaternion
 
 if TYPE_CHECKING:

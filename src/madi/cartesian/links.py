@@ -22,8 +22,7 @@ from madi.constraints import CONSTRAINTS
 from madi.errors import InputError
 from madi.joints import KINDS, fixed, prismatic, revolute
 from madi.joints.kind import JointKind
-from madi.model.check import inertia_matrix
-from madi.model.elements import Joint, body_name, joint_name
+from madi.model.elements import Joint, body_name, inertia_matrix, joint_name
 from madi.spatial.rotation import as_rotation, frame_with_z, quaternion_to_matrix
 from madi.topology.frames import joint_frame
 

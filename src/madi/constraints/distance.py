@@ -9,6 +9,7 @@ import numpy as np
 
 from madi.constraints.fields import Arrays, Work
 from madi.constraints.kind import ConstraintKind, RowKind
+from madi.errors import finite_numbers
 from madi.kernel import kernel
 from madi.spatial.vector import cross, dot, join, minus, scaled, three
 
@@ -29,5 +30,14 @@ def _length(points, parameters):
     return float(np.linalg.norm(points[1] - points[0]) if given is None else given)
 
 
+def _check(c, points, joints):
+    """A rod must have a length."""
+    given = c.parameters["length"]
+    length = finite_numbers(np.linalg.norm(points[1] - points[0]) if given is None else given)
+    if length is None or length.shape != () or length <= 0:
+        yield (f"its length {given if given is not None else 0.0!r} is not a number > 0",
+               "Give length= in metres; points that coincide are a spherical joint")  # fmt: skip
+
+
 ROWS = (RowKind("distance", "length", row, unit="m", number="length"),)
-CONSTRAINTS = (ConstraintKind("distance", "distance", "distance", _length),)
+CONSTRAINTS = (ConstraintKind("distance", "distance", "distance", _length, rod=True, check=_check),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from madi.constraints.fields import Arrays, Work
@@ -35,13 +35,17 @@ class RowKind:
 @dataclass(frozen=True)
 class ConstraintKind:
     """A constraint that is drawn: its rows, its rows in absolute coordinates (cartesian/words.py), and the number they take
-    from its points and parameters. `on_joints`: between two joint coordinates, not between points of two bodies."""
+    from its points and parameters. `on_joints`: between two joint coordinates, not between points of two bodies; `rod`: the
+    line between its points is all it has, others have an axis on body a. `check(c, points, joints)` yields what is wrong
+    with its parameters, and the cure; joints and bodies are given by their names."""
 
     name: str
     rows: str
     absolute: str
     number: Callable[..., float] = lambda points, parameters: 0.0
     on_joints: bool = False
+    rod: bool = False
+    check: Callable[..., Iterable[tuple[str, str]]] = lambda c, points, joints: ()
 
 
 @inline

@@ -4,7 +4,8 @@ A force file has a `KIND` (what the model calls it, the names of its parameters,
 it: kind.py) and a kernel `apply(model, work, e)` that adds to the force vectors work.Q or the generalised forces work.tau
 and accounts for its energy in work.force[e]: value, potential energy, power delivered to the system, power dissipated. If
 its parameters are more than points and numbers, it has `pack(force, points, bodies)`, which turns what the user gave into
-numbers; `points` are in internal coordinates by then, `bodies` the internal frames of its two bodies in the drawing.
+numbers; `points` are in internal coordinates by then, `bodies` the internal frames of its two bodies in the drawing. What
+its parameters must be together, `check(force, joints)` tells: (problem, cure), one by one.
 """
 
 from types import ModuleType

@@ -8,16 +8,8 @@ from madi.kernel import kernel, sqrt
 from madi.spatial.vector import at, dot
 
 KIND = ForceKind(
-    "force",
-    code=2,
-    parameters=("x", "y", "z"),
-    signals=3,
-    value="force",
-    ends=1,
-    points=1,
-    given=True,
-    built_in=True,
-)
+    "force", code=2, signals=3, value="force", ends=1, points=1, given=True, built_in=True, parameters=("x", "y", "z"),
+)  # fmt: skip
 
 
 @kernel

@@ -9,18 +9,15 @@ from __future__ import annotations
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
+from madi.forces.takes import ABOVE_ZERO, NOT_NEGATIVE, ONE_OR_MORE, POSITIVE, number
 from madi.kernel import exp, kernel, log, where
 
+EXPONENT = number((*ABOVE_ZERO, "It must be positive"), (*ONE_OR_MORE, "1 is a spring, 1.5 begins softly"))
 KIND = ForceKind(
-    "bump_stop",
-    code=6,
+    "bump_stop", code=6, value="push", ends=2, points=2, line=True,
     parameters=("ax", "ay", "az", "bx", "by", "bz", "clearance", "stiffness", "exponent", "damping"),
-    value="push",
-    ends=2,
-    points=2,
-    line=True,
-    positive=("clearance", "stiffness", "exponent"),
-)
+    takes={"clearance": POSITIVE, "stiffness": POSITIVE, "exponent": EXPONENT, "damping": NOT_NEGATIVE},
+)  # fmt: skip
 
 
 @kernel

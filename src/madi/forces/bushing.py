@@ -16,20 +16,17 @@ from madi.dynamics.points import from_ground
 from madi.forces.fields import Arrays, Work
 from madi.forces.frames import axes, by_axes, of_axes, spin
 from madi.forces.kind import ForceKind, account, add_force, add_torque, origin_apart, point_state, seen_from
+from madi.forces.takes import DIRECTION, several
 from madi.kernel import atan2, inline, kernel, sqrt, where
 from madi.spatial.rotation import frame_with_z, rate_factor
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
 
+SIX = several(6, lambda x: np.all(x >= 0), "{name} {value!r} is not six numbers >= 0", "Three along, three about the axes")
 KIND = ForceKind(
-    "bushing",
-    code=9,
+    "bushing", code=9, value="force", ends=2, points=1, turns=True, mount=True,
     parameters=("point on a", "point on b", "axes of a ...", "axes of b ...", "stiffness (6)", "damping (6)"),
-    value="force",
-    ends=2,
-    points=1,
-    turns=True,
-    mount=True,
-)
+    takes={"axis": DIRECTION.or_none(), "stiffness": SIX, "damping": SIX},
+)  # fmt: skip
 
 
 @inline

@@ -12,22 +12,38 @@ from typing import Any
 
 import numpy as np
 
+from madi.errors import finite_numbers
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
+from madi.forces.takes import LENGTH, Problem, Takes, must
 from madi.kernel import kernel, where
 
-KIND = ForceKind(
-    "characteristic",
-    code=7,
-    parameters=("ax", "ay", "az", "bx", "by", "bz", "free_length", "spring ...", "damper ..."),
-    value="tension",
-    ends=2,
-    points=2,
-    line=True,
-)
 PIECE = 6
-BETWEEN = ("linear", "cubic")
+GROWING, PRELOAD = "Let the force grow with the rate", "Let it pass through (0, 0); a preload belongs in the spring table"
+
+
+def table(name: str, value: Any) -> Problem | None:
+    """What is wrong with a table of (x, force); one of a damper must not drive the motion."""
+    found = finite_numbers(value)
+    if found is not None and found.size == 0:
+        return None
+    if found is None or found.ndim != 2 or found.shape[1] != 2 or len(found) < 2 or np.any(np.diff(found[:, 0]) <= 0):
+        return f"its {name} table is not a list of at least two (x, force), x increasing", "Sort it, and leave out doubles"
+    x, force = found.T
+    if name == "damper" and np.any(np.diff(force) < 0):
+        return f"its damper table falls after a rate of {x[np.argmin(np.diff(force))]:g}: it would drive the motion", GROWING
+    if name == "damper" and abs(start := np.interp(0.0, x, force)) > 1e-9 * np.max(np.abs(force)):
+        return f"its damper table gives {start:g} at no rate", PRELOAD
+    return None
+
+
+BETWEEN = must(lambda x: x in ("linear", "cubic"), "between={value!r}", "Write one of 'linear', 'cubic'", adjustable=False)
+TABLES = {"spring": Takes(table), "damper": Takes(table), "between": BETWEEN}
+KIND = ForceKind(
+    "characteristic", code=7, value="tension", ends=2, points=2, line=True, takes={**TABLES, "free_length": LENGTH},
+    parameters=("ax", "ay", "az", "bx", "by", "bz", "free_length", "spring ...", "damper ..."),
+)  # fmt: skip
 
 
 def pieces(points: Any, between: str) -> list[float]:

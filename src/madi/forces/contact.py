@@ -37,17 +37,19 @@ from madi.forces.fields import Arrays, Work
 from madi.forces.frames import direction, of_axes, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
 from madi.forces.road import along_road, way
+from madi.forces.takes import A_ROAD, DIRECTION, NOT_NEGATIVE, POSITIVE, Takes, samples
 from madi.kernel import inline, kernel, sqrt, where
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, put_at, scaled
 
-PARAMETERS = ("x", "y", "z", "axis x", "axis y", "axis z", "radius", "stiffness", "damping", "places", "slip stiffness",
-              "cornering stiffness", "friction", "low speed", "rolling resistance", "sliding friction", "patch",
-              "road ...")  # fmt: skip
 NUMBERS = (
     "radius", "stiffness", "damping", "places", "slip_stiffness", "cornering_stiffness", "friction", "low_speed",
     "rolling_resistance", "sliding_friction", "patch",
 )  # fmt: skip
-POSITIVE = ("radius", "stiffness", "low_speed")
+PARAMETERS = ("x", "y", "z", "axis x", "axis y", "axis z", *(name.replace("_", " ") for name in NUMBERS), "road ...")
+TAKES = {
+    **dict.fromkeys(NUMBERS, NOT_NEGATIVE), **dict.fromkeys(("radius", "stiffness", "low_speed"), POSITIVE),
+    "places": samples(), "axis": DIRECTION, "road": A_ROAD,
+}  # fmt: skip
 RADIUS, STIFFNESS, DAMPING, PLACES, ALONG, ACROSS, FRICTION, LOW_SPEED, ROLLING, SLIDING, PATCH, ROAD = range(6, 18)
 SOFT = 0.02  # of the radius: the deflection over which the damper sets in
 LEAN = 0.5  # cos g below which a wheel counts as lying more and more on its side
@@ -57,22 +59,12 @@ LOAD, ELASTIC, RATE, DEPTH, PUSH, TILT, NORMAL, WAY, SIDE, AXIS, ARM, SLIDE, SPE
     0, 1, 2, 3, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34)  # fmt: skip
 
 
-def tire_kind(
-    name: str, code: int, more: tuple[str, ...] = (), positive: tuple[str, ...] = POSITIVE, **flags: Any
-) -> ForceKind:
+def tire_kind(name: str, code: int, more: tuple[str, ...] = (), takes: dict[str, Takes] = TAKES, **flags: Any) -> ForceKind:
     """The kind of a tire law; `more`: parameters behind those of all tires."""
     return ForceKind(
-        name,
-        code,
-        parameters=(*PARAMETERS, *more),
-        value="force of the road's normal",
-        ends=1,
-        points=1,
-        positive=positive,
-        wheel=True,
-        tire=True,
-        **flags,
-    )
+        name, code, parameters=(*PARAMETERS, *more), value="force of the road's normal", ends=1, points=1, wheel=True,
+        tire=True, takes=takes, **flags,
+    )  # fmt: skip
 
 
 @kernel

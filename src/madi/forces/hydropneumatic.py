@@ -16,18 +16,18 @@ from __future__ import annotations
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
+from madi.forces.takes import LENGTH, NOT_NEGATIVE, ONE_OR_MORE, POSITIVE, number
 from madi.kernel import exp, fabs, kernel, log, where
 
 KIND = ForceKind(
-    "hydropneumatic",
-    code=5,
+    "hydropneumatic", code=5, value="push", ends=2, points=2, line=True,
     parameters=("ax", "ay", "az", "bx", "by", "bz", "pressure", "area", "volume", "exponent", "compression", "rebound",
                 "free_length", "ambient"),
-    value="push",
-    ends=2,
-    points=2,
-    line=True,
-    positive=("pressure", "area", "volume"),
+    takes={
+        "pressure": POSITIVE.or_none(), "area": POSITIVE, "volume": POSITIVE, "compression": NOT_NEGATIVE,
+        "exponent": number((*ONE_OR_MORE, "Isothermal gas is 1.0, adiabatic 1.4")), "rebound": NOT_NEGATIVE,
+        "free_length": LENGTH, "ambient": NOT_NEGATIVE,
+    },
 )  # fmt: skip
 LEAST = 0.05  # of the volume
 

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.forces.characteristic import PIECE, curve, pieces
+from madi.forces.characteristic import PIECE, TABLES, curve, pieces
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
+from madi.forces.takes import NUMBER
 from madi.kernel import kernel
 
 KIND = ForceKind(
-    "joint_characteristic", code=20, parameters=("rest", "spring ...", "damper ..."), value="torque", unit="N m"
-)
+    "joint_characteristic", code=20, parameters=("rest", "spring ...", "damper ..."), value="torque", unit="N m",
+    takes={**TABLES, "rest": NUMBER},
+)  # fmt: skip
 
 
 @kernel

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
+from madi.forces.takes import NOT_NEGATIVE, NUMBER
 from madi.kernel import kernel
 
 KIND = ForceKind(
-    "joint_spring",
-    code=1,
-    parameters=("stiffness", "damping", "rest"),
-    value="torque",
-    unit="N m",
-    built_in=True,
+    "joint_spring", code=1, value="torque", unit="N m", built_in=True, parameters=("stiffness", "damping", "rest"),
     units=(("stiffness", "N m", "N/m"), ("damping", "N m s", "N s/m"), ("rest", "rad", "m")),
-)
+    takes={"stiffness": NUMBER, "damping": NOT_NEGATIVE, "rest": NUMBER},
+)  # fmt: skip
 
 
 @kernel

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from madi.dynamics.points import from_ground, point, point_velocity, to_ground
 from madi.forces.fields import Arrays, Work
+from madi.forces.takes import Takes
 from madi.kernel import apart, inline, kernel
 from madi.spatial.vector import at, cross, join, plus, put, six
 
@@ -24,7 +25,7 @@ class ForceKind:
     unit: str = "N"
     ends: int = 0  # bodies it acts on (0: a joint's coordinate, or no part of the mechanism)
     points: int = 0  # points it is drawn at, `at`
-    positive: tuple[str, ...] = ()  # parameters that must be > 0
+    takes: dict[str, Takes] = field(default_factory=dict)  # what the user gives, by name, and what it must be (takes.py)
     states: tuple[tuple[str, str], ...] = ()  # first-order states of its own: name ("": the element's) and unit of each
     built_in: bool = False  # nearly every model has one: compiled into the forward kernels (dispatch.py)
     line: bool = False  # its value is a pull or push along the line between its two points

@@ -10,18 +10,14 @@ from __future__ import annotations
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
 from madi.forces.line import line, pull
+from madi.forces.takes import LENGTH, NOT_NEGATIVE, NUMBER
 from madi.kernel import kernel
 
 KIND = ForceKind(
-    "spring_damper",
-    code=0,
+    "spring_damper", code=0, value="tension", ends=2, points=2, line=True, built_in=True,
     parameters=("ax", "ay", "az", "bx", "by", "bz", "stiffness", "damping", "free_length"),
-    value="tension",
-    ends=2,
-    points=2,
-    line=True,
-    built_in=True,
-)
+    takes={"stiffness": NUMBER, "damping": NOT_NEGATIVE, "free_length": LENGTH},
+)  # fmt: skip
 
 
 @kernel

@@ -7,9 +7,10 @@ from typing import Any
 
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
+from madi.forces.takes import NUMBER
 from madi.kernel import kernel
 
-KIND = ForceKind("state", code=21, signals=1, value="rate", unit="1/s", states=(("", ""),))
+KIND = ForceKind("state", code=21, signals=1, value="rate", unit="1/s", states=(("", ""),), takes={"start": NUMBER})
 
 
 @kernel

@@ -9,19 +9,23 @@ docs/references.md: [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
+from typing import Any
+
+from madi.errors import finite_numbers
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
+from madi.forces.takes import ABOVE_ZERO, NOT_NEGATIVE, NUMBER, Problems, number
 from madi.kernel import kernel, where
 
-KIND = ForceKind(
-    "stop",
-    code=18,
-    parameters=("lower", "upper", "stiffness", "damping"),
-    value="torque",
-    unit="N m",
-    units=(("lower", "rad", "m"), ("upper", "rad", "m"), ("stiffness", "N m", "N/m"), ("damping", "s", "s/m")),
-)
 QUICK = 0.01  # s: without a stiffness given, k = inertia / QUICK^2: half a swing of what hits the stop takes 31 ms
+KIND = ForceKind(
+    "stop", code=18, value="torque", unit="N m", parameters=("lower", "upper", "stiffness", "damping"),
+    units=(("lower", "rad", "m"), ("upper", "rad", "m"), ("stiffness", "N m", "N/m"), ("damping", "s", "s/m")),
+    takes={
+        "lower": NUMBER, "upper": NUMBER, "damping": NOT_NEGATIVE,
+        "stiffness": number((*ABOVE_ZERO, "Leave it out: it is scaled by the inertia there")).or_none(quick=QUICK),
+    },
+)  # fmt: skip
 
 
 @kernel
@@ -45,3 +49,10 @@ def push(k, damping, depth, rate):
     """k d (1 + c d') where d > 0, and never a pull."""
     factor = 1.0 + damping * rate
     return where(depth > 0.0, k * depth * where(factor > 0.0, factor, 0.0), 0.0)
+
+
+def check(force: Any, joints: Any) -> Problems:
+    """Its two ends must have a way between them."""
+    low, high = (finite_numbers(force.parameters[what]) for what in ("lower", "upper"))
+    if low is not None and high is not None and not (low < high).all():
+        yield f"lower {low} is not below upper {high}", "Give the range as lower < upper"

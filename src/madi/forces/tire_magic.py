@@ -13,6 +13,7 @@ References: as in magic_formula.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from madi.forces import contact
@@ -20,10 +21,14 @@ from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, ROAD, SPEED, SPIN, WAY,
 from madi.forces.fields import Arrays, Work
 from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
 from madi.forces.road import HEAD, WIDTH
+from madi.forces.takes import ANYTHING, NUMBER
 from madi.kernel import asin, atan, fabs, kernel, sqrt, where
 from madi.spatial.vector import at, dot
 
-MAGIC: dict[str, Any] = {"more": ("coefficients ...",), "positive": ("low_speed",), "drawn_as": "magic_tire"}
+FROM_FILE = replace(ANYTHING, source="radius and stiffness")
+TAKES = contact.TAKES | {"radius": NUMBER, "stiffness": NUMBER, "tir": FROM_FILE, "mirrored": FROM_FILE}
+TAKES["pressure"] = NUMBER.or_none()
+MAGIC: dict[str, Any] = {"more": ("coefficients ...",), "takes": TAKES, "drawn_as": "magic_tire"}
 KIND = tire_kind("tire_magic", 15, **MAGIC)
 FIRST, LAST = 4.5, 12.0  # slips, by those that would use up friction, between which the force turns
 UPRIGHT = 0.999  # |sin(gamma)| at most: beyond, the wheel lies on its side

@@ -21,19 +21,16 @@ import numpy as np
 from madi.forces.fields import Arrays, Work
 from madi.forces.frames import column, direction, spin
 from madi.forces.kind import ForceKind, account, add_torque
+from madi.forces.takes import DIRECTION, NOT_NEGATIVE, NUMBER
 from madi.kernel import atan2, kernel, where
 from madi.spatial.rotation import frame_with_z
 from madi.spatial.vector import cross, dot, minus, plus, scaled
 
 KIND = ForceKind(
-    "torsion_bar",
-    code=8,
+    "torsion_bar", code=8, value="torque", unit="N m", ends=2, turns=True,
     parameters=("axes of a ...", "axes of b ...", "stiffness", "damping", "rest"),
-    value="torque",
-    unit="N m",
-    ends=2,
-    turns=True,
-)
+    takes={"axis": DIRECTION, "stiffness": NUMBER, "damping": NOT_NEGATIVE, "rest": NUMBER},
+)  # fmt: skip
 
 
 @kernel

@@ -27,25 +27,28 @@ from typing import Any
 
 import numpy as np
 
+from madi.errors import finite_numbers
 from madi.forces.contact import SOFT
 from madi.forces.envelope import FOOT, pressed, tangent_distance
 from madi.forces.fields import Arrays, Work
 from madi.forces.frames import direction, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
-from madi.forces.road import along_road, in_plane, way
+from madi.forces.road import Road, along_road, in_plane, way
+from madi.forces.takes import A_ROAD, ANYTHING, NOT_NEGATIVE, POSITIVE, Problems, samples, several
+from madi.joints import KINDS as JOINTS
 from madi.kernel import asin, atan2, inline, kernel, sqrt, where
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
 
 KIND = ForceKind(
-    "track",
-    code=11,
+    "track", code=11, value="tension", ends=2, points=2,
     parameters=("centre a", "centre b", "radius a", "radius b", "tension", "stiffness", "length", "support",
                 "support damping", "places", "side", "drawn forward", "drawn up", "forward in a ...",
                 "forward in b ...", "road ..."),
-    value="tension",
-    ends=2,
-    points=2,
-    positive=("tension",),
+    takes={
+        "radii": several(2, lambda x: np.all(x > 0)), "tension": POSITIVE, "stiffness": NOT_NEGATIVE,
+        "length": NOT_NEGATIVE.or_none(), "support": NOT_NEGATIVE, "support_damping": NOT_NEGATIVE,
+        "places": samples(odd=False), "over": ANYTHING, "road": A_ROAD,
+    },
 )  # fmt: skip
 SIDE, DRAWN, FORWARD, ROAD = 14, 15, 17, 23
 
@@ -160,3 +163,27 @@ def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
     ahead = [float(x) for body in bodies for x in body.axes(forward.reshape(3, 1)).reshape(-1)]
     return [*points, *radii, *map(float, numbers), side, float(np.cos(angle)), float(np.sin(angle)), *ahead,
             *given["road"].pack()]  # fmt: skip
+
+
+def check(force: Any, joints: Any) -> Problems:
+    """A tangent must exist, and the bodies must not turn without end."""
+    given, ends = force.parameters, [at for at in (finite_numbers(at, 3) for at in force.at) if at is not None]
+    radii, road = finite_numbers(given["radii"], 2), given["road"]
+    if not len(force.at) == len(ends) == 2 or radii is None or not isinstance(road, Road):
+        return
+    forward, up = road.axes()
+    between = ends[1] - ends[0]
+    if np.hypot(between @ forward, between @ up) <= abs(radii[1] - radii[0]) + 1e-9:
+        yield "its wheels have no common tangent", "Put their centres farther apart along the road"
+    if not isinstance(given["over"], bool):
+        yield f"over={given['over']!r}", "Write True (the return run) or False"
+    left = np.cross(up, forward)
+    for body, centre in zip((force.a, force.b), ends, strict=True):
+        for joint in joints:
+            axis, at = finite_numbers(joint.axes[0], 3) if joint.axes else None, finite_numbers(joint.at, 3)
+            if joint.child != body or not JOINTS[joint.kind].hinge or at is None or axis is None or not np.any(axis):
+                continue
+            axis, arm = axis / np.linalg.norm(axis), centre - at
+            if abs(axis @ left) > 0.99 and np.linalg.norm(arm - (arm @ axis) * axis) < 1e-6:
+                yield (f"{body!r} spins about the wheel's axis: the belt would wind up on it",
+                       f"Name the body that carries it, {joint.parent!r}")  # fmt: skip

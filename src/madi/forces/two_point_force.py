@@ -13,16 +13,9 @@ from madi.forces.line import line, pull
 from madi.kernel import kernel
 
 KIND = ForceKind(
-    "two_point_force",
-    code=19,
+    "two_point_force", code=19, signals=1, law=True, value="tension", ends=2, points=2, line=True,
     parameters=("ax", "ay", "az", "bx", "by", "bz"),
-    signals=1,
-    law=True,
-    value="tension",
-    ends=2,
-    points=2,
-    line=True,
-)
+)  # fmt: skip
 
 
 @kernel

@@ -14,19 +14,15 @@ from madi.forces.envelope import distance, pressed
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account, add_force_at, point_state
 from madi.forces.road import along_road, in_plane, way
+from madi.forces.takes import A_ROAD, NOT_NEGATIVE, POSITIVE, samples
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import dot, scaled
 
 KIND = ForceKind(
-    "wheel",
-    code=10,
+    "wheel", code=10, value="force of the road's normal", ends=1, points=1, wheel=True,
     parameters=("x", "y", "z", "radius", "stiffness", "damping", "places", "road ..."),
-    value="force of the road's normal",
-    ends=1,
-    points=1,
-    wheel=True,
-    positive=("radius", "stiffness"),
-)
+    takes={"radius": POSITIVE, "stiffness": POSITIVE, "damping": NOT_NEGATIVE, "places": samples(), "road": A_ROAD},
+)  # fmt: skip
 
 
 @kernel

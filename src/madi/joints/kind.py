@@ -25,6 +25,7 @@ class JointKind:
     `absolute`: its rows in absolute coordinates (cartesian/): "x", the origins of its two frames agree along global x; "xz",
     x of the parent's frame is normal to z of the child's; "xd", it is normal to the line between the origins; "screw".
     `carrier`: its code where the child carries the reference frame.
+    `hinge`: it turns about an axis at rest in both bodies; `bends`: it leads from a flexible body's frame to a point of it.
     """
 
     name: str
@@ -43,6 +44,8 @@ class JointKind:
     one_axis: bool = False
     turns: bool = True
     carrier: int | None = None
+    hinge: bool = False
+    bends: bool = False
 
     @property
     def codes(self) -> tuple[int, ...]:

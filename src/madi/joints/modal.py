@@ -22,7 +22,7 @@ from madi.spatial.rotation import skew_series
 from madi.spatial.vector import NO_VECTOR, at, cross, dot, join, plus, plus_scaled, put_at, scaled
 
 # modes are no degrees of freedom of the joint but of the body: topology/freeze.py gives them their columns
-KIND = JointKind("modal", code=10, weight=0.0, coordinates=(), speeds=(), units=(), axes=0)
+KIND = JointKind("modal", code=10, weight=0.0, coordinates=(), speeds=(), units=(), axes=0, bends=True)
 ANYHOW = 3  # model.turn; -1: not, 0, 1, 2: about that axis only
 
 

@@ -15,6 +15,7 @@ KIND = JointKind(
     parts="turn",
     absolute="x y z xz yz",
     one_axis=True,
+    hinge=True,
 )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError, finite_numbers, positive_number
+from madi.forces import KINDS as FORCES
 
 
 class Element:
@@ -137,8 +138,10 @@ class Force(Element):
     value: Any = None
 
     def _refuse_derived(self, field: str) -> None:
-        if field in ("tir", "mirrored"):
-            raise InputError(f"force {self.name!r}: radius and stiffness came with its {field}; remove it and draw it anew")
+        takes = FORCES[self.kind].takes if self.kind in FORCES else {}
+        if field in takes and takes[field].source:
+            source = takes[field].source
+            raise InputError(f"force {self.name!r}: {source} came with its {field}; remove it and draw it anew")
 
 
 @dataclass(eq=False)
@@ -174,3 +177,11 @@ def body_name(reference: Any) -> Any:
 def joint_name(reference: Any) -> Any:
     """A joint (coordinate) is given as the object or by its name."""
     return reference.name if isinstance(reference, Joint) else reference
+
+
+def inertia_matrix(body: Body) -> np.ndarray | None:
+    """The 3x3 inertia about the centre of mass, or None if it is not one."""
+    given = finite_numbers(body.inertia)
+    if given is None or given.shape not in ((3,), (3, 3)):
+        return None
+    return np.diag(given) if given.shape == (3,) else given

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import InputError
+from madi.joints import KINDS
 from madi.model.elements import Joint, body_name
 from madi.spatial.rotation import as_rotation, quaternions_to_matrices
 
@@ -72,7 +73,7 @@ def _axes(joint: Joint, parent: Any, child: Any) -> np.ndarray:
     """A joint's axes in its parent's as drawn; NaN where the parent bends, and its axes with it."""
     from madi.topology.frames import joint_frame
 
-    if joint.kind == "modal" or getattr(parent, "flexible", None) is not None:
+    if KINDS[joint.kind].bends or getattr(parent, "flexible", None) is not None:
         return np.full((3, 3), np.nan)
     return as_rotation(parent.orientation, parent.name).T @ joint_frame(joint, child, False).R
 

@@ -11,7 +11,6 @@ from madi.dynamics.kinematics import positions
 from madi.dynamics.recursive import mass_matrix
 from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
-from madi.forces.stop import QUICK
 from madi.model.elements import Force, body_name, joint_name
 from madi.signals.trace import Signals, add_function
 from madi.topology.frames import Frame
@@ -64,17 +63,23 @@ def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[
         values += list(reals["com"][body] if point is None else frames[body].point(point))
     pack: Any = getattr(BY_CODE[FORCES[force.kind].code], "pack", None)
     given = dict(force.parameters)
-    if "free_length" in given and given["free_length"] is None:
-        given["free_length"] = float(np.linalg.norm(np.subtract(force.at[1], force.at[0], dtype=float)))
+    for name, takes in FORCES[force.kind].takes.items():
+        if takes.drawn and given.get(name, 0.0) is None:
+            given[name] = float(np.linalg.norm(np.subtract(force.at[1], force.at[0], dtype=float)))
     if pack is not None:
         bodies = [frames[max(int(k), 0)] for k in (row[1:3] if FORCES[force.kind].ends else (0, 0))]
         return pack(replace(force, parameters=given), values, bodies)
     return values + [0.0 if value is None else float(value) for value in given.values()]
 
 
-def scaled_stops(model: Model, layout: Layout, forces: dict[str, np.ndarray], q0: np.ndarray) -> Layout:
-    """Stops without a stiffness of their own get one by the inertia that their coordinate moves at the start."""
-    open_ones = [e for e, force in enumerate(model.forces) if force.kind == "stop" and force.parameters["stiffness"] is None]
+def by_inertia(model: Model, layout: Layout, forces: dict[str, np.ndarray], q0: np.ndarray) -> Layout:
+    """Stiffnesses that are left out follow from the inertia that their coordinate moves at the start."""
+    open_ones = [
+        (e, FORCES[force.kind].parameters.index(name), takes.quick)
+        for e, force in enumerate(model.forces)
+        for name, takes in FORCES[force.kind].takes.items()
+        if takes.quick and force.parameters.get(name, 0.0) is None
+    ]
     if not open_ones:
         return layout
     work, nv = layout.scratch(), layout.sizes["nv"]
@@ -82,6 +87,6 @@ def scaled_stops(model: Model, layout: Layout, forces: dict[str, np.ndarray], q0
     mass_matrix(layout.arrays, work)
     inertia = np.diag(work.M.reshape(nv, nv))
     numbers = layout.arrays.parameter.copy()
-    for e in open_ones:
-        numbers[forces["force_at"][e] + 2] = inertia[forces["force_a"][e]] / QUICK**2
+    for e, place, quick in open_ones:
+        numbers[forces["force_at"][e] + place] = inertia[forces["force_a"][e]] / quick**2
     return repack(layout, {}, {"parameter": numbers})

@@ -17,8 +17,7 @@ from madi.constraints import CONSTRAINTS
 from madi.joints import KINDS
 from madi.joints.free import BASE
 from madi.joints.kind import AGAINST, AGAINST_BY_AXIS, FORWARD
-from madi.model.check import inertia_matrix
-from madi.model.elements import Body, Joint, body_name
+from madi.model.elements import Body, Joint, body_name, inertia_matrix
 from madi.spatial.rotation import as_rotation, frame_with_z
 from madi.topology.graph import SpanningTree
 
@@ -134,7 +133,7 @@ def _roots_tied(model: Model, tree: SpanningTree) -> tuple[dict[str, str], list[
 
 def bases(model: Model, tree: SpanningTree) -> set[str]:
     """Bodies whose axes their tree's reference frame has: on a free joint to the ground, and no loop leaves their tree."""
-    free = {e.body for e in tree.edges if e.parent == "ground" and e.joint.kind == "free" and not e.reverse}
+    free = {e.body for e in tree.edges if e.parent == "ground" and KINDS[e.joint.kind].carrier is not None and not e.reverse}
     for roots in _roots_tied(model, tree)[1]:
         if len(roots) > 1:
             free -= roots

@@ -17,7 +17,7 @@ from madi.kernel import SEPARATE
 from madi.model.elements import Joint, body_name
 from madi.signals.trace import Signals
 from madi.topology.closures import Row, closures
-from madi.topology.elements import force_arrays, scaled_stops
+from madi.topology.elements import by_inertia, force_arrays
 from madi.topology.frames import Frame, joint_frame, place_bodies
 from madi.topology.graph import Edge, SpanningTree
 from madi.topology.layout import Layout, pack
@@ -84,7 +84,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     sizes["n_other"] = count_others(SimpleNamespace(**fields), len(number))
     layout = pack(sizes, fields)
     return Frozen(
-        scaled_stops(model, layout, forces, q0), [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges],
+        by_inertia(model, layout, forces, q0), [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges],
         *names, columns.units, columns.speed_units, q0, v0, bodies.offset_R, bodies.offset_r, bodies.frames, signals,
         sorted(bodies.riding), loops.rows, np.array(columns.given_q, dtype=bool), np.array(columns.given_v, dtype=bool),
     )  # fmt: skip

@@ -144,5 +144,5 @@ class Lowering:
         if CONSTRAINTS[c.kind].on_joints or not {body_name(c.a), body_name(c.b)} & set(self.flexible):
             return c
         where = f"constraint {c.name!r}"
-        a = self._end(c.a, c.at[0], where, c.kind != "distance")
+        a = self._end(c.a, c.at[0], where, not CONSTRAINTS[c.kind].rod)
         return replace(c, a=a, b=self._end(c.b, c.at[1], where, False))

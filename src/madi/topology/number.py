@@ -111,7 +111,7 @@ def column_arrays(
     """Of each column its body, the columns before it on the path to the base, its drive and its coordinate."""
     nv = len(speeds)
     columns = {
-        name: np.full(nv, -1, dtype=np.int64)
+        name: np.full(nv, FREE_COLUMN if name == "drive" else -1, dtype=np.int64)
         for name in ["column_body", "column_parent", "free_parent", "drive", "column_q"]
     }
     tip = np.full(len(ints["parent"]), -1, dtype=np.int64)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import InputError
+from madi.forces import KINDS as FORCES
+from madi.model.elements import Force
 from madi.topology.freeze import Frozen, freeze
 from madi.topology.graph import spanning_tree
 from madi.topology.lower import lower
@@ -155,12 +157,9 @@ class Place:
 
 
 FIELDS = {
-    "Body": ("mass", "com", "inertia", "position"),
-    "Joint": ("at", "pitch", "armature"),
-    "Force": ("at",),
-    "Constraint": ("at",),
-}
-COUNTS = ("places", "between")  # what kernels read as whole numbers or ask about
+    "Body": ("mass", "com", "inertia", "position"), "Joint": ("at", "pitch", "armature"),
+    "Force": ("at",), "Constraint": ("at",),
+}  # fmt: skip
 
 
 def _locate(model: Model, name: str) -> Place:
@@ -184,7 +183,7 @@ def _locate(model: Model, name: str) -> Place:
             f"parameter {name!r}: the numbers of flexible body {known[0].name!r} cannot stay adjustable; draw a model for "
             "each value"
         )
-    if any(getattr(item, "kind", "") == "state" for item in known):
+    if any(isinstance(item, Force) and FORCES[item.kind].states and not FORCES[item.kind].ends for item in known):
         raise InputError(f"parameter {name!r}: a first-order state starts where v0 says: v0={{{known[0].name!r}: [...]}}")
     having = [item for item in known if field in _fields(item)]
     if not having:
@@ -215,7 +214,8 @@ def _locate(model: Model, name: str) -> Place:
 
 def _fields(item: Any) -> list[str]:
     """Fields of an element that may be parameters."""
-    numbers = [key for key, value in getattr(item, "parameters", {}).items() if key not in COUNTS and key != "road"]
+    takes = FORCES[item.kind].takes if isinstance(item, Force) else {}
+    numbers = [key for key in getattr(item, "parameters", {}) if key not in takes or takes[key].adjustable]
     return [*FIELDS[type(item).__name__], *numbers]
 
 

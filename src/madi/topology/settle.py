@@ -14,6 +14,7 @@ from madi.constraints.dispatch import evaluate_rows, jacobian
 from madi.dynamics import recursive
 from madi.dynamics.kinematics import positions
 from madi.joints.chart import retract
+from madi.joints.columns import FREE_COLUMN
 from madi.loops.kkt import EPSILON
 from madi.topology.closures import Row
 from madi.topology.layout import Layout, repack
@@ -26,7 +27,7 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
     """The layout with its final pattern and regularisation; which rows are active."""
     model = layout.arrays
     nr = layout.sizes["nr"]
-    free = model.drive == -1
+    free = model.drive == FREE_COLUMN
     jacobians, compliances = [], []
     for J, M in random_configurations(layout, q0):
         J, M = J[:, free], M[np.ix_(free, free)]

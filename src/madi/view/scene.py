@@ -14,8 +14,7 @@ from madi.constraints import CONSTRAINTS
 from madi.forces import KINDS as FORCES
 from madi.forces.road import Road
 from madi.joints import KINDS
-from madi.model.check import inertia_matrix
-from madi.model.elements import Body, body_name
+from madi.model.elements import Body, body_name, inertia_matrix
 from madi.results.meshes import corners
 from madi.spatial.rotation import as_rotation, frame_with_z, matrix_to_quaternion
 
@@ -155,7 +154,7 @@ class Scene:
         found = []
         drawn: list[tuple[Any, bool]] = [
             *((force, FORCES[force.kind].line) for force in self.model.forces if FORCES[force.kind].points == 2),
-            *((constraint, False) for constraint in self.model.constraints if constraint.kind == "distance"),
+            *((constraint, False) for constraint in self.model.constraints if CONSTRAINTS[constraint.kind].rod),
         ]
         for element, coil in drawn:
             a, b = self.local(element.a, element.at[0]), self.local(element.b, element.at[1])

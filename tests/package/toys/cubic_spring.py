@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
+from madi.forces.takes import NUMBER
 from madi.kernel import kernel
 
-KIND = ForceKind("cubic_spring", code=98, parameters=("stiffness",), value="torque", unit="N m")
+KIND = ForceKind("cubic_spring", code=98, parameters=("stiffness",), value="torque", unit="N m", takes={"stiffness": NUMBER})
 
 
 @kernel

@@ -1,0 +1,89 @@
+"""Defects of forces and constraints: what all have in common, and what their kinds declare of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.constraints import CONSTRAINTS
+from madi.errors import Finding, finite_numbers
+from madi.forces import BY_CODE
+from madi.forces import KINDS as FORCES
+from madi.forces.takes import NUMBER
+from madi.model.check_joints import coordinate, known_bodies, unknown
+from madi.model.elements import body_name, joint_name
+from madi.model.flexible import flexible_names
+
+if TYPE_CHECKING:
+    from madi.model.model import Model
+
+
+def _joints(model: Model) -> list[Any]:
+    """Joints as the checks of kinds see them: their bodies by name."""
+    return [replace(joint, parent=body_name(joint.parent), child=body_name(joint.child)) for joint in model.joints]
+
+
+def forces(model: Model) -> Iterator[Finding]:
+    """Defects of force elements."""
+    known, joints = known_bodies(model), _joints(model)
+    for force in model.forces:
+        where, kind = f"force {force.name!r}", FORCES[force.kind]
+        if kind.ends:
+            ends = [body_name(force.a), body_name(force.b)][: kind.ends]
+            yield from unknown(where, ends, known)
+            if len(ends) == 2 and ends[0] == ends[1] and ends[0] not in flexible_names(model):
+                yield Finding(where, f"connects {ends[0]!r} with itself", "A spring needs two different bodies")
+            if ends == ["ground"]:
+                yield Finding(where, "acts on the ground", "Name the body it acts on")
+            for point in force.at:
+                if not (point is None and kind.given) and finite_numbers(point, 3) is None:
+                    yield Finding(where, f"point {point!r} is not three finite numbers", "Give it in metres, global")
+            if len(force.at) != 2 and kind.points == 2:
+                yield Finding(where, f"{len(force.at)} points are given", "Give at=(point on a, point on b)")
+        elif kind.on_joint:
+            yield from coordinate(model, where, joint_name(force.a))
+        elif any(joint.name == force.name for joint in model.joints):
+            yield Finding(where, "a joint has its name, and so its velocity in v", "Give the state a name of its own")
+        elif any(mark in force.name for mark in ".|@"):
+            yield Finding(
+                where, "a state's name is an entry of v and a signal", "Use letters, digits and _, no '.', '|', '@'"
+            )
+        told = [kind.takes.get(what, NUMBER).problem(what, value) for what, value in force.parameters.items()]
+        check: Any = getattr(BY_CODE[kind.code], "check", None)
+        if check is not None:
+            told += check(replace(force, a=body_name(force.a), b=body_name(force.b)), joints)
+        for problem, cure in filter(None, told):
+            yield Finding(where, problem, cure)
+        value = np.atleast_1d(np.asarray(force.value, dtype=object))
+        if kind.signals and not callable(force.value) and finite_numbers(value, kind.signals) is None:
+            problem = f"value {force.value!r} is not {kind.signals} finite number(s)"
+            yield Finding(where, problem, "Give numbers or a function")
+
+
+def constraints(model: Model) -> Iterator[Finding]:
+    """Defects of constraints beside the joints."""
+    known, joints = known_bodies(model), _joints(model)
+    for c in model.constraints:
+        where, kind, points = f"constraint {c.name!r}", CONSTRAINTS[c.kind], list[Any]()
+        a, b = (joint_name(end) if kind.on_joints else body_name(end) for end in (c.a, c.b))
+        if kind.on_joints:
+            yield from coordinate(model, where, a)
+            yield from coordinate(model, where, b)
+            if str(a) == str(b):
+                yield Finding(where, f"couples {a!r} with itself", "Name two different coordinates")
+        else:
+            yield from unknown(where, [a, b], known)
+            if a == b and a not in flexible_names(model):
+                yield Finding(where, f"connects {a!r} with itself", "A constraint needs two different bodies")
+            points = [finite_numbers(point, 3) for point in c.at]
+            if len(points) != 2 or any(point is None for point in points):
+                yield Finding(where, f"at={c.at!r} is not two points", "Give points of three finite numbers, global")
+                continue
+        for problem, cure in kind.check(replace(c, a=a, b=b), points, joints):
+            yield Finding(where, problem, cure)
+        axis = finite_numbers(c.axis, 3)
+        if not (kind.on_joints or kind.rod) and (axis is None or np.linalg.norm(axis) < 1e-12):
+            yield Finding(where, f"the direction {c.axis!r} is not one", "Give three numbers, not all zero")
