@@ -121,7 +121,7 @@ def finite_numbers(value: Any, count: int | None = None) -> np.ndarray | None:
 
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     if count is not None and array.shape != (count,):
         return None
@@ -144,6 +144,10 @@ def not_negative(value: Any, what: str) -> float:
 
 def a_number(value: Any, what: str) -> float:
     """A finite number, or an error that names it."""
-    if not (isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))):
+    try:
+        found = float(value) if isinstance(value, numbers.Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # a whole number beyond all reals
+        found = math.nan
+    if not math.isfinite(found):
         raise InputError(f"{what} {value!r} must be a number")
-    return float(value)
+    return found

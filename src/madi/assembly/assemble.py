@@ -198,7 +198,7 @@ def start_vector(given: Any, names: list[str], default: np.ndarray, what: str) -
             raise InputError(f"{what}: there is no {name!r}; there are: {', '.join(names)}")
         try:
             default[names.index(name)] = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"{what}[{name!r}]={value!r}: give a number") from None
     return default
 

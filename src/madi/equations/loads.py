@@ -1,6 +1,13 @@
-"""Loads of joints, constraints and couplers that were asked for."""
+"""Loads of joints, constraints and couplers that were asked for.
+
+A request (`Load.request`) follows the accelerations in x: how many, then of each what it is and its number; the multipliers
+follow it.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from madi.constraints.dispatch import apply_multipliers, evaluate_rows, pair_frame, pair_frames
 from madi.dynamics import recursive
@@ -16,6 +23,28 @@ from madi.kernel import inline, kernel
 from madi.signals.tape import apply_forces
 from madi.spatial.vector import NO_MOTION, dot, first, minus, put_at, scaled, second, six, three, to_point
 
+OF_JOINT, OF_PAIR, OF_COUPLER = range(
+    3
+)  # what a load is of: a joint (by its body), the pair of a loop, the row of a coupler
+
+
+class Load(NamedTuple):
+    """One load that can be asked for."""
+
+    of: int
+    number: int
+
+    @staticmethod
+    def request(loads: Sequence[Load]) -> tuple[float, ...]:
+        """These loads as an entry reads them."""
+        return (float(len(loads)), *(float(part) for load in loads for part in load))
+
+
+@inline
+def after_request(model: Arrays, x):
+    """Where in x the multipliers begin."""
+    return model.nv + 1 + 2 * int(x[model.nv])
+
 
 @kernel
 def loads_at(model: Arrays, work: Work, t, q, v, qdd):
@@ -29,7 +58,7 @@ def loads_at(model: Arrays, work: Work, t, q, v, qdd):
     velocities(model, work, work.q, work.v)
     apply_forces(model, work, t, work.P)
     if model.nr > 0:
-        after = model.nv + 1 + int(qdd[model.nv])
+        after = after_request(model, qdd)
         for r in range(model.nr):
             work.lam[r] = qdd[after + r]
         evaluate_rows(model, work)
@@ -68,27 +97,27 @@ def coupler_load(model: Arrays, work: Work, r, out, start):
 
 
 @kernel
-def element_load(model: Arrays, work: Work, k, out, at):
-    """Of pair k of a loop, or (behind the pairs) of a coupler."""
-    if k < model.nk:
+def closing_load(model: Arrays, work: Work, of, k, out, at):
+    """Of what closes a loop."""
+    if of == OF_PAIR:
         pair_load(model, work, k, out, at)
     else:
-        coupler_load(model, work, k - model.nk, out, at)
+        coupler_load(model, work, k, out, at)
 
 
 @kernel
 def loads(model: Arrays, work: Work, t, q, v, x, out):
-    """x: accelerations, the number of joints asked for, their bodies (n + k: element_load), multipliers. out: force,
-    moment at the joint, for each joint, then, for every column of those joints, B^T R and what its rotor takes, less what
-    the model's own force elements do there: the driving force."""
+    """x: accelerations, the request, multipliers. out: force, moment at the joint, for each load, then, for every column of
+    the joints among them, B^T R and what its rotor takes, less what the model's own force elements do there: the driving
+    force."""
     loads_at(model, work, t, q, v, x)
     nv = model.nv
     count = int(x[nv])
     driving = 6 * count
     for k in range(count):
-        i = int(x[nv + 1 + k])
-        if i >= model.n:
-            element_load(model, work, i - model.n, out, 6 * k)
+        of, i = int(x[nv + 1 + 2 * k]), int(x[nv + 2 + 2 * k])
+        if of != OF_JOINT:
+            closing_load(model, work, of, i, out, 6 * k)
             continue
         R = reaction(model, work, i, work.acceleration)
         for c in range(model.v_at[i], model.v_end[i]):
@@ -103,8 +132,8 @@ def loads_newton_euler(model: Arrays, work: Work, t, q, v, x, out):
     loads_at(model, work, t, q, v, x)
     nv = model.nv
     for k in range(int(x[nv])):
-        i = int(x[nv + 1 + k])
-        if i >= model.n:
-            element_load(model, work, i - model.n, out, 6 * k)
+        of, i = int(x[nv + 1 + 2 * k]), int(x[nv + 2 + 2 * k])
+        if of != OF_JOINT:
+            closing_load(model, work, of, i, out, 6 * k)
             continue
         at_joint(model, work, i, reaction_newton_euler(model, work, i), out, 6 * k)

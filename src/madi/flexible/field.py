@@ -162,7 +162,7 @@ def damping_matrix(stiffness: np.ndarray, mass: np.ndarray, ratio: Any, proporti
     try:
         ratios = np.broadcast_to(np.asarray(ratio, dtype=float), n)
         a, b = (a_number(x, what) for x in proportional)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"{what}: damping={ratio!r}, proportional={proportional!r}: give a ratio (or one for each of the "
             f"{n} modes), and two numbers (a, b) of a m + b K"

@@ -39,7 +39,7 @@ class Nodes:
         wanted = " or ".join(str(shape) for shape in shapes)
         try:
             array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"flexible body {self.name!r}: {what} are not numbers of shape {wanted}") from None
         if array.shape not in shapes:
             raise InputError(f"flexible body {self.name!r}: {what} have shape {array.shape}; {wanted} is needed")
@@ -166,7 +166,7 @@ def craig_bampton(mass: Any, stiffness: Any, interface: Sequence[int], count: in
 
     try:
         M, K = np.asarray(mass, dtype=float), np.asarray(stiffness, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError("craig_bampton: mass and stiffness must be square matrices of numbers") from None
     if not (np.isfinite(M).all() and np.isfinite(K).all()):
         raise InputError("craig_bampton: mass and stiffness are not all finite")

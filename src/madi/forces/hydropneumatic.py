@@ -24,7 +24,7 @@ KIND = ForceKind(
     parameters=("ax", "ay", "az", "bx", "by", "bz", "pressure", "area", "volume", "exponent", "compression", "rebound",
                 "free_length", "ambient"),
     takes={
-        "pressure": POSITIVE.or_none(), "area": POSITIVE, "volume": POSITIVE, "compression": NOT_NEGATIVE,
+        "pressure": POSITIVE, "area": POSITIVE, "volume": POSITIVE, "compression": NOT_NEGATIVE,
         "exponent": number((*ONE_OR_MORE, "Isothermal gas is 1.0, adiabatic 1.4")), "rebound": NOT_NEGATIVE,
         "free_length": LENGTH, "ambient": NOT_NEGATIVE,
     },

@@ -343,7 +343,7 @@ def evaluate(tir: Tir, fz: Any, kappa: Any, alpha: Any, gamma: Any, speed: Any, 
     try:
         states = (fz, kappa, alpha, gamma, p[V0] if speed is None else speed)
         given = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in states))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(
             f"tire {tir.name!r}: fz, kappa, alpha, gamma and speed must be numbers, or arrays of one shape"
         ) from None

@@ -58,7 +58,7 @@ class Road:
         """Straight between points (x, height), level before the first and after the last."""
         try:
             way = np.array(points, dtype=float).reshape(-1, 2)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"polyline: {points!r} is not a list of (x, height)") from None
         if len(way) < 2 or not np.all(np.isfinite(way)) or np.any(np.diff(way[:, 0]) <= 0):
             raise InputError("polyline: give at least two points (x, height), finite, x increasing")

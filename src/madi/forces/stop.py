@@ -54,5 +54,5 @@ def push(k, damping, depth, rate):
 def check(force: Any, joints: Any) -> Problems:
     """Its two ends must have a way between them."""
     low, high = (finite_numbers(force.parameters[what]) for what in ("lower", "upper"))
-    if low is not None and high is not None and not (low < high).all():
+    if low is not None and high is not None and low.shape == high.shape == () and not low < high:
         yield f"lower {low} is not below upper {high}", "Give the range as lower < upper"

@@ -64,7 +64,10 @@ def several(count: int, holds: Callable[[Any], Any], problem: str = "", cure: st
 
 def samples(odd: bool = True) -> Takes:
     """At how many places a road is felt; odd: one of them is right below."""
-    problem, cure = "places {value!r} is not a small odd number", "1 samples it below, 9 envelop it"
+    problem, cure = (
+        f"places {{value!r}} is not a small {'odd' if odd else 'whole'} number",
+        "1 samples it below, 9 envelop it",
+    )
     return number((lambda x: x == int(x) and 0 < x < 100 and (x % 2 == 1 or not odd), problem, cure), adjustable=False)
 
 

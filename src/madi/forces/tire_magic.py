@@ -25,7 +25,7 @@ from madi.forces.takes import ANYTHING, NUMBER
 from madi.kernel import asin, atan, fabs, kernel, sqrt, where
 from madi.spatial.vector import at, dot
 
-FROM_FILE = replace(ANYTHING, source="radius and stiffness")
+FROM_FILE = replace(ANYTHING, source="radius and stiffness", adjustable=False)
 TAKES = contact.TAKES | {"radius": NUMBER, "stiffness": NUMBER, "tir": FROM_FILE, "mirrored": FROM_FILE}
 TAKES["pressure"] = NUMBER.or_none()
 MAGIC: dict[str, Any] = {"more": ("coefficients ...",), "takes": TAKES, "drawn_as": "magic_tire"}

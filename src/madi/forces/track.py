@@ -34,20 +34,21 @@ from madi.forces.fields import Arrays, Work
 from madi.forces.frames import direction, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
 from madi.forces.road import Road, along_road, in_plane, way
-from madi.forces.takes import A_ROAD, ANYTHING, NOT_NEGATIVE, POSITIVE, Problems, samples, several
+from madi.forces.takes import A_ROAD, NOT_NEGATIVE, POSITIVE, Problems, must, samples, several
 from madi.joints import KINDS as JOINTS
 from madi.kernel import asin, atan2, inline, kernel, sqrt, where
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
 
+A_SIDE = must(lambda x: isinstance(x, bool), "over={value!r}", "Write True (the return run) or False", adjustable=False)
 KIND = ForceKind(
-    "track", code=11, value="tension", ends=2, points=2,
+    "track", code=11, value="tension", ends=2, points=2, turns=True,
     parameters=("centre a", "centre b", "radius a", "radius b", "tension", "stiffness", "length", "support",
                 "support damping", "places", "side", "drawn forward", "drawn up", "forward in a ...",
                 "forward in b ...", "road ..."),
     takes={
         "radii": several(2, lambda x: np.all(x > 0)), "tension": POSITIVE, "stiffness": NOT_NEGATIVE,
         "length": NOT_NEGATIVE.or_none(), "support": NOT_NEGATIVE, "support_damping": NOT_NEGATIVE,
-        "places": samples(odd=False), "over": ANYTHING, "road": A_ROAD,
+        "places": samples(odd=False), "over": A_SIDE, "road": A_ROAD,
     },
 )  # fmt: skip
 SIDE, DRAWN, FORWARD, ROAD = 14, 15, 17, 23
@@ -175,8 +176,6 @@ def check(force: Any, joints: Any) -> Problems:
     between = ends[1] - ends[0]
     if np.hypot(between @ forward, between @ up) <= abs(radii[1] - radii[0]) + 1e-9:
         yield "its wheels have no common tangent", "Put their centres farther apart along the road"
-    if not isinstance(given["over"], bool):
-        yield f"over={given['over']!r}", "Write True (the return run) or False"
     left = np.cross(up, forward)
     for body, centre in zip((force.a, force.b), ends, strict=True):
         for joint in joints:

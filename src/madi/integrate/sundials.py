@@ -1,7 +1,7 @@
 """CVODE and IDA of SUNDIALS (through scikit-sundae, extra `sundials`): variable order, for comparison and for stiff models.
 
-The unknowns are theta and v in the chart at the last starting point (contract.py); where rotations have no coordinates of
-their own, the solver is started afresh before theta comes near a full turn. "cvode" integrates v' = accelerations (BDF);
+The unknowns are theta and v in the chart (joints/chart.py) at the last starting point; where rotations have no coordinates
+of their own, the solver is started afresh before theta comes near a full turn. "cvode" integrates v' = accelerations (BDF);
 with loops Baumgarte's feedback keeps them near, and outputs are closed. "ida" solves  theta' = v - Phi_q^T mu,
 R(q, v, v', lam) = 0, Phi' = 0, Phi = 0  (stabilised index 2: both levels hold), over independent rows. Jacobians come from
 the system Jacobian, exact but for the chart's curvature. Each evaluation is called from Python: these methods are accurate,

@@ -29,7 +29,7 @@ def unknown(where: str, names: list[Any], known: set[str]) -> Iterator[Finding]:
     """Names of no body, each with the name that is nearest."""
     for name in names:
         if not isinstance(name, str) or name not in known:
-            near = (*closest(str(name), sorted(known), 1, 0.0), "ground")[0]
+            near = (*closest(str(name), sorted(map(str, known)), 1, 0.0), "ground")[0]
             yield Finding(where, f"there is no body {name!r}", f"Did you mean {near!r}? Bodies are added with m.body(...)")
 
 

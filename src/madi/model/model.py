@@ -625,7 +625,7 @@ def beam_axes(start: Any, end: Any, y_axis: Any) -> tuple[Any, float]:
         y = np.asarray(y_axis, dtype=float) - np.dot(y_axis, x) * x
         y /= np.linalg.norm(y) if np.linalg.norm(y) > 1e-9 else np.nan
         return np.stack([x, y, np.cross(x, y)], axis=1) + 0.0, length
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return np.full((3, 3), np.nan), float("nan")
 
 

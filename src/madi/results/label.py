@@ -56,8 +56,8 @@ def label(
         variables["reaction_moment"] = (("time", "joint", "axis"), six[..., 3:], {"units": "N m"})
         variables["joint_frame"] = (("joint", "axis", "joint_axis"), frames, {"of": "axes of joints in their parents'"})
         if system.frozen.rows and len(times):
-            numbers = [system._loaded(name) for name in reactions]
-            sure = determined(system, seen.q[0], float(times[0]), np.eye(3), numbers)
+            wanted = [system._loaded(name) for name in reactions]
+            sure = determined(system, seen.q[0], float(times[0]), np.eye(3), wanted)
             told = {"of": "whether rigid-body mechanics determines it (at the first output)"}
             coordinates["load"] = ["fx", "fy", "fz", "mx", "my", "mz"]
             variables["reaction_determined"] = (("joint", "load"), sure, told)

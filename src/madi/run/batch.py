@@ -84,7 +84,7 @@ def simulate_many(
 def _numbers(name: Any, values: Any) -> np.ndarray:
     try:
         found = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"simulate_many: {name!r} must be a list of numbers, one for each run") from None
     if not np.isfinite(found).all():
         raise InputError(f"simulate_many: {name!r} has values that are not finite")

@@ -51,7 +51,10 @@ def number(value: Any, what: str) -> float:
         value = value.item()
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InputError(f"{what}={value!r}: give a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond all reals
+        return np.inf
 
 
 def positive(value: Any, what: str) -> float:
@@ -92,7 +95,7 @@ def word_of(given: Any) -> str:
 
 def chosen_method(given: Any, step: float | None) -> Method:
     """The method of a run."""
-    method = by_word(given or ("dopri" if step is None else "rk4"), "method", Method, METHODS)
+    method = by_word(("dopri" if step is None else "rk4") if given is None else given, "method", Method, METHODS)
     if step is None and method.adaptive is None:
         raise InputError(f"method={method.name!r} needs a step, for example step=1e-3")
     if step is not None and method.fixed is None:
@@ -103,7 +106,7 @@ def chosen_method(given: Any, step: float | None) -> Method:
 
 def chosen_loops(given: Any, method: Method, formulation: str | None, engine: str, has_loops: bool) -> LoopMethod:
     """The loop method of a run, if it fits the rest; a model without loops runs as if nothing were said of them."""
-    loops: LoopMethod = by_word(given or "projection", "loops", LoopMethod, LOOP_METHODS)
+    loops: LoopMethod = by_word("projection" if given is None else given, "loops", LoopMethod, LOOP_METHODS)
     if not has_loops:
         return Projection()
     if given is not None and method.closes:
@@ -149,7 +152,7 @@ def output_times(times: Any, span: float, step: float | None) -> np.ndarray:
     if times is not None:
         try:
             wanted = np.atleast_1d(np.array(times, dtype=float))  # a copy: ours to hand on
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"times={times!r}: give a list of numbers") from None
         if wanted.ndim != 1 or len(wanted) == 0 or not np.all(np.isfinite(wanted)):
             raise InputError("times: give a list of finite numbers")

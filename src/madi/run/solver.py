@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.equations import ENTRIES
+from madi.equations.loads import Load
 from madi.integrate.memory import DONE, PAUSED, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton import make_plan
@@ -200,9 +201,9 @@ class Solver(Integration):
         self.driven = [c for c in range(system.nv) if system.layout.arrays.drive[c] >= 0]
         # all joints whose loads are needed: those asked for, then those that are driven
         self.joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
-        self.numbers = [system._loaded(name) for name in self.joints]
-        self.request = tuple(map(float, [len(self.numbers), *self.numbers]))
-        self.loads_width = 6 * len(self.numbers) + len(system._driving_columns(self.numbers))
+        loads = [system._loaded(name) for name in self.joints]
+        self.request = Load.request(loads)
+        self.loads_width = 6 * len(loads) + len(system._driving_columns(loads))
         if self.loops is not None:
             self.memory.tally = self.closer.work.tally
 

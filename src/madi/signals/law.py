@@ -25,7 +25,7 @@ def wanted(function: Callable[..., Any]) -> tuple[str, ...]:
     inner: Any = function.function if stays_in_python(function) else function  # type: ignore[attr-defined]
     try:
         parameters = inspect.signature(inner).parameters.values()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return ("t",)
     needed = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
     if all(name in NAMES for name in needed):

@@ -65,7 +65,7 @@ def arguments(function: Callable[..., Any]) -> int:
         return 3 if function.of_state else 1
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 1
     needed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty]
     return {0: 1, 1: 1, 3: 3}.get(len(needed), -1)

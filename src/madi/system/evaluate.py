@@ -93,7 +93,7 @@ class Evaluation(Names):
             return np.zeros(count)
         try:
             array = np.ascontiguousarray(np.atleast_1d(np.asarray(value, dtype=float)))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError(f"{what}={value!r}: {count} numbers are needed") from None
         if array.shape != (count,):
             raise InputError(f"{what}: {count} numbers are needed, shape {array.shape} given (see s.coordinates, s.speeds)")
@@ -116,7 +116,7 @@ class Evaluation(Names):
         q, v = self._coordinates(q), self._vector(v, self.nv, "v")
         if size is None:
             size = ENTRIES[entry].out(self.layout.sizes)
-        if not isinstance(t, int | float) or not np.isfinite(t):
+        if not isinstance(t, int | float) or not abs(t) < 1e300:
             raise InputError(f"t={t!r}: give a finite number of seconds")
         out = self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
         self._raise_from_functions()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.equations.loads import Load
 from madi.errors import InputError
 from madi.system.observation import Reaction
 
@@ -23,7 +24,7 @@ def reactions(
     if q is None:
         q, v = system.start.q, system.start.v if v is None else v
     refuse_open_loops(system, q, v, t)
-    numbers = [system._loaded(name) for name in names]
+    wanted = [system._loaded(name) for name in names]
     multipliers = np.zeros(0)
     if system.frozen.rows:
         engine = system.general(engine)
@@ -31,16 +32,16 @@ def reactions(
         a, multipliers = out[: system.nv] if a is None else a, out[system.nv :]
     elif a is None:
         a = system.forward_dynamics(q, v, tau, t, engine=engine)
-    x = np.concatenate([system._vector(a, system.nv, "a"), [len(numbers)], numbers, multipliers])
-    driving = system._driving_columns(numbers)
+    x = np.concatenate([system._vector(a, system.nv, "a"), Load.request(wanted), multipliers])
+    driving = system._driving_columns(wanted)
     entry = "loads" if way == "selected" else "loads-newton-euler"
-    row = system._evaluate(entry, q, v, x, t, engine, size=6 * len(numbers) + len(driving))
+    row = system._evaluate(entry, q, v, x, t, engine, size=6 * len(wanted) + len(driving))
     body = system._body(axes)
     turn = system.observe(q, v, t, engine=engine).rotation[0, body - 1].T if body else np.eye(3)
     found = {}
-    sure = determined(system, q, t, turn, numbers)
+    sure = determined(system, q, t, turn, wanted)
     for k, name in enumerate(names):
-        own = {system.speeds[c]: float(row[6 * len(numbers) + j]) for j, (i, c) in enumerate(driving) if i == numbers[k]}
+        own = {system.speeds[c]: float(row[6 * len(wanted) + j]) for j, (load, c) in enumerate(driving) if load == wanted[k]}
         force, moment = turn @ row[6 * k : 6 * k + 3], turn @ row[6 * k + 3 : 6 * k + 6]
         found[name] = Reaction(force, moment, own, bool(sure[k].all()), sure[k])
     return found
@@ -64,19 +65,19 @@ def refuse_open_loops(system: System, q: Any, v: Any, t: float) -> None:
             )
 
 
-def determined(system: System, q: Any, t: float, turn: np.ndarray, numbers: list[int]) -> np.ndarray:
+def determined(system: System, q: Any, t: float, turn: np.ndarray, wanted: list[Load]) -> np.ndarray:
     """Which of the six components of each load the mechanics of rigid bodies determines: those that no multipliers
     without motion (redundancy.py) change."""
-    sure = np.ones((len(numbers), 6), dtype=bool)
+    sure = np.ones((len(wanted), 6), dtype=bool)
     null = system.mobility(q, t).null if system.frozen.rows else np.zeros((0, 0))
     if not null.shape[1]:
         return sure
-    rest = np.concatenate([np.zeros(system.nv), [len(numbers)], numbers])
-    size = 6 * len(numbers) + len(system._driving_columns(numbers))
+    rest = np.concatenate([np.zeros(system.nv), Load.request(wanted)])
+    size = 6 * len(wanted) + len(system._driving_columns(wanted))
 
     def loads(multipliers: np.ndarray) -> np.ndarray:
         x = np.concatenate([rest, multipliers])
-        row = system._evaluate("loads", q, np.zeros(system.nv), x, t, "plain", size=size)[: 6 * len(numbers)]
+        row = system._evaluate("loads", q, np.zeros(system.nv), x, t, "plain", size=size)[: 6 * len(wanted)]
         return row.reshape(-1, 2, 3) @ turn.T
 
     none = loads(np.zeros(len(null)))

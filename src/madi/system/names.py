@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.equations.loads import OF_COUPLER, OF_JOINT, OF_PAIR, Load
 from madi.errors import InputError, ModelError, warn
 from madi.joints import KINDS
 from madi.model.check import check
@@ -162,18 +163,18 @@ class Names:
         i = self._joint(joint)
         start = int(self.layout.arrays.q_at[i])
         kind = KINDS[self.frozen.joints[i - 1].kind]
-        return slice(start, start + (kind.nq if kind.name != "modal" else len(range(*self.v_slice(joint).indices(self.nv)))))
+        return slice(start, start + (kind.nq if not kind.bends else len(range(*self.v_slice(joint).indices(self.nv)))))
 
     def v_slice(self, joint: str) -> slice:
         """Where the joint's speeds are in v."""
         i = self._joint(joint)
         return slice(int(self.layout.arrays.v_at[i]), int(self.layout.arrays.v_end[i]))
 
-    def _driving_columns(self, numbers: list[int]) -> list[tuple[int, int]]:
-        """(body, column) in the order in which the loads entry lists B^T R."""
+    def _driving_columns(self, loads: list[Load]) -> list[tuple[Load, int]]:
+        """(joint, column) in the order in which the loads entry lists B^T R."""
         model = self.layout.arrays
-        trees = [i for i in numbers if i < int(model.n)]
-        return [(i, c) for i in trees for c in range(int(model.v_at[i]), int(model.v_end[i]))]
+        joints = [load for load in loads if load.of == OF_JOINT]
+        return [(load, c) for load in joints for c in range(int(model.v_at[load.number]), int(model.v_end[load.number]))]
 
     @property
     def loaded_names(self) -> list[str]:
@@ -182,13 +183,11 @@ class Names:
         rows = [row.element for row in self.frozen.rows]
         return list(dict.fromkeys([*(name for name in self.joint_names if name in self.drawn_joints), *rows]))
 
-    def _loaded(self, name: str) -> int:
-        """What carries a load, as the loads entry counts them: a body for its joint, n + k for pair k of a loop, behind the
-        pairs for row r of a coupler."""
-        pairs: dict[str, int] = {}
-        behind = len(self.bodies) + 1
+    def _loaded(self, name: str) -> Load:
+        """The load of a joint or constraint."""
+        closing: dict[str, Load] = {}
         for r, (row, pair) in enumerate(zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True)):
-            pairs.setdefault(row.element, behind + (int(pair) if pair >= 0 else int(self.layout.arrays.nk) + r))
-        if name not in pairs and name not in self._joint_of:
+            closing.setdefault(row.element, Load(OF_PAIR, int(pair)) if pair >= 0 else Load(OF_COUPLER, r))
+        if name not in closing and name not in self._joint_of:
             raise InputError(f"nothing that carries a load is called {name!r}; there are: {', '.join(self.loaded_names)}")
-        return pairs[name] if name in pairs else self._joint(name)
+        return closing[name] if name in closing else Load(OF_JOINT, self._joint(name))

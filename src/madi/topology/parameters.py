@@ -118,7 +118,7 @@ def read(model: Model, name: str) -> float:
     value = _locate(model, name).read()
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"parameter {name!r} is not a number, but {value!r}: give it one when drawing") from None
 
 

@@ -48,7 +48,7 @@ def mirrored_inertia(inertia: Any, side: str) -> Any:
     """Principal moments stay; of a matrix, products with y change sign on the right."""
     try:
         given = np.asarray(inertia, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"inertia {inertia!r} must be three numbers or a 3x3 matrix, kg m2") from None
     if side == "left" or given.ndim < 2:
         return inertia

@@ -153,7 +153,7 @@ def kinematics(
 def _sweep(ends: Any, what: str, steps: int) -> np.ndarray:
     try:
         low, high = map(float, ends)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"kinematics: {what}={ends!r}: give two numbers, m") from None
     if not (np.isfinite([low, high]).all() and low < high):
         raise InputError(f"kinematics: {what}={ends!r}: give (lowest, highest), m")
