@@ -42,11 +42,22 @@ def on_grid(m: Memory):
 
 
 @kernel
-def after_step(m: Memory, t, h):
-    """A step of length h has led to time t: the one place where what happens between steps hooks in."""
+def accept(m: Memory, t, h):
+    """The end of the step is where the next begins."""
     take(m)
     m.accepted += 1
     m.t = t
+
+
+@kernel
+def no_outputs(m: Memory, t, h):
+    """Of a method that writes its outputs itself, or of a step without any."""
+
+
+@kernel
+def after_step(m: Memory, t, h):
+    """A step of length h has led to time t: the one place where what happens between steps hooks in."""
+    accept(m, t, h)
     note_step(m, t, h)
 
 
@@ -73,6 +84,25 @@ def march(begin: Kernel, trial: Kernel) -> Kernel:
     return loop
 
 
+def advancing(step: Kernel, outputs: Kernel, remember: Kernel, after: Kernel) -> Kernel:
+    """The kernel of a step of fixed length with all that belongs to it; exported C has the same (export/c.py)."""
+
+    @kernel
+    def advance(m: Memory, t, h):
+        status = step(m, t, h)
+        if status != DONE:
+            return status
+        if not arrived(m):
+            return NOT_FINITE
+        outputs(m, t, h)
+        remember(m)
+        m.h = h
+        after(m, t + h, h)
+        return DONE
+
+    return advance
+
+
 def fixed_steps(
     name: str, memory: Any, step: Kernel, begin: Kernel = begin_at_rest,
     outputs: Kernel = cubic_outputs, remember: Kernel = nothing,
@@ -82,20 +112,12 @@ def fixed_steps(
     `step(m, t, h)`: (q1, v1, a1) from (q, v, a), the loops closed; returns DONE or a failure. `begin(m)`: once, at the
     start. `outputs(m, t, h)`: those within the step. `remember(m)`: what is kept of the step before it is taken.
     """
+    advance = advancing(step, outputs, remember, after_step)
 
     @kernel
     def trial(m: Memory):
         t, h = on_grid(m)
-        status = step(m, t, h)
-        if status != DONE:
-            return status
-        if not arrived(m):
-            return NOT_FINITE
-        outputs(m, t, h)
-        remember(m)
-        m.h = h
-        after_step(m, t + h, h)
-        return DONE
+        return advance(m, t, h)
 
     return Loop(name, march(begin, trial), memory, begin, step, remember)
 
