@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from madi.results.run import Run, load_run
     from madi.run.batch import simulate_many
     from madi.run.checkpoint import Checkpoint
+    from madi.run.export import export_c
     from madi.run.pace import realtime
-    from madi.run.simulate import assemble, export_c, simulate
+    from madi.run.simulate import simulate
+    from madi.run.start import assemble
     from madi.schema.read import load
     from madi.signals.proof import in_python
     from madi.signals.table import table
@@ -58,7 +60,8 @@ _LAZY = {
     for module, names in {
         "madi.model.model": "Model", "madi.forces.road": "Road flat", "madi.forces.tir": "Tir read_tir",
         "madi.system": "System",
-        "madi.run.simulate": "simulate assemble export_c", "madi.run.checkpoint": "Checkpoint", "madi.run.pace": "realtime",
+        "madi.run.simulate": "simulate", "madi.run.start": "assemble", "madi.run.export": "export_c",
+        "madi.run.checkpoint": "Checkpoint", "madi.run.pace": "realtime",
         "madi.run.batch": "simulate_many", "madi.results.run": "Run load_run", "madi.analysis.compare": "compare",
         "madi.schema.read": "load", "madi.imports.urdf": "load_urdf", "madi.imports.mjcf": "load_mjcf",
         "madi.signals.table": "table", "madi.signals.proof": "in_python", "madi.analysis.linearize": "linearize",

@@ -245,7 +245,7 @@ def export_c(
     Example: madi export c 6x6 --method newmark --step 10ms --out target/
     """
     from madi.cli.models import find_model, seconds
-    from madi.run.simulate import export_c as write
+    from madi.run.export import export_c as write
 
     drawn = find_model(model)
     ready_folder(out)

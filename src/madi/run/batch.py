@@ -18,8 +18,9 @@ from madi.errors import AssemblyError, EngineError, InputError, ModelError, RunE
 from madi.integrate.memory import DONE
 from madi.model.model import Model
 from madi.run.options import refuse, start_of
-from madi.run.simulate import PREPARED, assembled, over_bumps, prepare, warn_of_compiler
+from madi.run.simulate import PREPARED, prepare, warn_of_compiler
 from madi.run.solver import Solver
+from madi.run.start import assembled, over_bumps
 from madi.system import System
 from madi.topology.parameters import Parameters, changed
 from madi.topology.parameters import parameters as locate

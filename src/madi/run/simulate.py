@@ -7,14 +7,10 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from madi.assembly.assemble import start_vector
 from madi.engines import is_made_for_model
 from madi.engines.choice import choose_engine
 from madi.equations import FORMULATIONS
 from madi.errors import EngineError, InputError, RunError, warn
-from madi.integrate import METHODS
 from madi.integrate.memory import DONE
 from madi.integrate.method import Method, Steps
 from madi.loops.methods import LoopMethod
@@ -23,7 +19,6 @@ from madi.results.flexible import large_deflections
 from madi.results.loads import asked, described
 from madi.run.checkpoint import Checkpoint, Keeper, engine_of
 from madi.run.options import (
-    by_word,
     checked_span,
     chosen_loops,
     chosen_method,
@@ -35,11 +30,11 @@ from madi.run.options import (
     tolerances,
 )
 from madi.run.solver import Solver
-from madi.signals.jumps import Jump, speed_jumps
+from madi.run.start import assembled, built, over_bumps, refuse_jumps
+from madi.signals.jumps import speed_jumps
 from madi.system import System
 
 if TYPE_CHECKING:
-    from madi.assembly.assemble import Assembly
     from madi.results.run import Run
     from madi.run.cartesian import CartesianSolver
 
@@ -155,7 +150,7 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
     else:
         form = system.formulation(formulation)
         if jumps:
-            _refuse_jumps(jumps[0], method, loops if system.frozen.rows else None)
+            refuse_jumps(jumps[0], method, loops if system.frozen.rows else None)
         machine = choose_engine(system, engine, form, span, step, loops, method)
         solver = Solver(system, method, steps, outputs, machine, form, wanted, loops, jumps)
         solver.start(*start)
@@ -163,23 +158,6 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
         raise InputError(f"history: method={method.name!r} takes its steps outside madi; use dopri, abm or radau")
     solver.history = [] if given("history") else None
     return solver
-
-
-def built(model: Model | System, frame: str | None) -> System:
-    """The system of a model, if it moves."""
-    if not isinstance(model, Model | System):
-        raise InputError(f"simulate: give a Model or a System, not {type(model).__name__}")
-    system = model if isinstance(model, System) else model.build(frame=frame or "base")
-    if frame is not None and frame != system.frame:
-        raise InputError(
-            f"frame={frame!r}: this System was built with frame={system.frame!r}; pass the Model, or build anew"
-        )
-    if system.nv == 0:
-        raise InputError(
-            f"model {system.name!r} cannot move: no joint leaves a degree of freedom. s.reactions(...) gives its "
-            "static loads"
-        )
-    return system
 
 
 def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None, checkpoint: Checkpoint | None = None) -> Run:
@@ -204,43 +182,6 @@ def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None, c
     return run
 
 
-def export_c(
-    model: Model, out: Any, *, step: float, method: Any = "newmark", duration: float = 1.0,
-    parameters: Sequence[str] | None = None, start: Any = None, frame: str = "base", **old: Any,
-) -> list[Path]:  # fmt: skip
-    """Write the model and its integrator as self-contained C99 into the folder `out`: NAME.h, NAME.c, and a main.c that
-    repeats the run of `duration` seconds from `start`. No allocation, no library but libm.
-
-    `method`: "newmark", "generalized-alpha"; without loops also "rk4", "newmark-explicit"; a word or an object, `start`
-    as in `simulate`. `parameters`: what stays adjustable at run time, by name: "spring.stiffness", "chassis.mass",
-    "pivot.at.x"; default what `model.adjustable(...)` marked. Returns the files.
-    """
-    from madi.export.c import export_c as write
-
-    refuse("export_c", old, ("step", "method", "duration", "parameters", "start", "frame"))
-    if not isinstance(model, Model):
-        raise InputError(f"export_c: give a Model, not {type(model).__name__}")
-    system = model.build(frame=frame)
-    if parameters is None or isinstance(parameters, str):
-        parameters = model.adjustables if parameters is None else [parameters]
-    length, span = positive(step, "step"), positive(duration, "duration")
-    chosen = by_word(method, "method", Method, METHODS)
-    if chosen.fixed is None:
-        raise InputError(
-            f"export_c: method={chosen.name!r} chooses its steps; exported code takes fixed ones: use 'newmark', "
-            "'generalized-alpha', 'rk4', 'ab3' or 'newmark-explicit'"
-        )
-    state = assembled(system, *start_of(start))
-    for jump in speed_jumps(system, span)[:1]:
-        raise InputError(
-            f"drive of {jump.coordinate!r}: its speed jumps at t = {jump.time:.6g} s; exported code has no impulse for "
-            "that. Round the corner off"
-        )
-    return write(
-        model, out, step=length, method=chosen, duration=span, adjustable=list(parameters), start=state, system=system
-    )
-
-
 def _for_cartesian(model: Model | System, system: System, engine: str, method: Method) -> System:
     """The system whose names and force elements the Cartesian formulation uses: in the ground's frame."""
     if method.implicit:
@@ -250,76 +191,3 @@ def _for_cartesian(model: Model | System, system: System, engine: str, method: M
     if is_made_for_model(engine):
         raise InputError("formulation='cartesian' has engine='jit' or 'plain': its equations are not traced")
     return model.build(frame="ground") if system.frozen.riding else system
-
-
-def assemble(
-    model: Model | System,
-    q0: Any = None,
-    v0: Any = None,
-    *,
-    pin: Any = None,
-    assembly_mode: int = 0,
-    t: float = 0.0,
-    branch: Any = None,
-) -> Assembly:
-    """Close the loops of a model: positions, then speeds, nearest to where the joints start (or to q0, v0).
-
-    `pin`: coordinates that must stay exactly, as those that dictionaries q0, v0 name do. Without `pin`, coordinates whose
-    joint was given a start stay too, but are let go if the loops cannot close otherwise (`.released`). `assembly_mode`: 1,
-    2, ... other ways to assemble it, by distance. Returns an Assembly: q, v, a, how far each coordinate `moved`, the
-    `residual` of each cut joint. Raises AssemblyError (with `.assembly`, the nearest state) if it cannot be closed.
-    """
-    if not isinstance(model, Model | System):
-        raise InputError(f"assemble: give a Model or a System, not {type(model).__name__}")
-    system = model if isinstance(model, System) else model.build()
-    return system.assemble(q0, v0, pin=pin, assembly_mode=assembly_mode, t=t, branch=branch)
-
-
-def assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The state a run starts from: with loops, closed. What a dictionary names stays; what joints were given, if it can."""
-    if not system.frozen.rows:
-        q = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0")
-        return q, system._vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0")
-    found = system.start if q0 is None and v0 is None else system.assemble(q0, v0)
-    _refuse_standstill(system, found.q)
-    return found.q, found.v
-
-
-def over_bumps(system: System, start: tuple[np.ndarray, np.ndarray], method: Method) -> float | None:
-    """A longest step for adaptive methods, so that none leaps over a bump: half the shortest, at the speed of the start."""
-    if method.adaptive is None:
-        return None
-    seen = system.observe(*start, engine="plain")
-    steps = []
-    for body, road in system.roads:
-        shortest = road.shortest()
-        speed = abs(float(np.dot(seen.velocity[0, system.bodies.index(body)], road.axes()[0]))) if body != "ground" else 0.0
-        if shortest is not None and speed > 0:
-            steps.append(0.5 * shortest / speed)
-    return min(steps, default=None)
-
-
-def _refuse_standstill(system: System, q: np.ndarray) -> None:
-    """A mechanism that cannot move has no run."""
-    freedoms, model = system.mobility(q), system.layout.arrays
-    if freedoms.degrees_of_freedom == 0 and not (np.any(model.drive >= 0) or np.any(model.row_signal >= 0)):
-        raise InputError(
-            f"model {system.name!r} cannot move: its constraints leave no degree of freedom "
-            f"({freedoms}). s.reactions(q, v) gives its static loads"
-        )
-
-
-def _refuse_jumps(jump: Jump, method: Method, loops: LoopMethod | None) -> None:
-    """Where the speed of a drive jumps, an impulse acts; not everything has one."""
-    who = (
-        f"method={method.name!r}"
-        if method.outside is not None
-        else f"loops={loops.name!r}"
-        if loops and loops.close is None
-        else ""
-    )
-    if who:
-        raise InputError(
-            f"drive of {jump.coordinate!r}: its speed jumps by {jump.change:.3g} at t = {jump.time:.6g} s; {who} has no "
-            "impulse for that. Round the corner off, or use another"
-        )

@@ -1,0 +1,108 @@
+"""Where a run starts: the System of a model, its closed state, and what cannot be run from there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from madi.assembly.assemble import start_vector
+from madi.errors import InputError
+from madi.integrate.method import Method
+from madi.loops.methods import LoopMethod
+from madi.model.model import Model
+from madi.signals.jumps import Jump
+from madi.system import System
+
+if TYPE_CHECKING:
+    from madi.assembly.assemble import Assembly
+
+
+def built(model: Model | System, frame: str | None) -> System:
+    """The system of a model, if it moves."""
+    if not isinstance(model, Model | System):
+        raise InputError(f"simulate: give a Model or a System, not {type(model).__name__}")
+    system = model if isinstance(model, System) else model.build(frame=frame or "base")
+    if frame is not None and frame != system.frame:
+        raise InputError(
+            f"frame={frame!r}: this System was built with frame={system.frame!r}; pass the Model, or build anew"
+        )
+    if system.nv == 0:
+        raise InputError(
+            f"model {system.name!r} cannot move: no joint leaves a degree of freedom. s.reactions(...) gives its "
+            "static loads"
+        )
+    return system
+
+
+def assemble(
+    model: Model | System,
+    q0: Any = None,
+    v0: Any = None,
+    *,
+    pin: Any = None,
+    assembly_mode: int = 0,
+    t: float = 0.0,
+    branch: Any = None,
+) -> Assembly:
+    """Close the loops of a model: positions, then speeds, nearest to where the joints start (or to q0, v0).
+
+    `pin`: coordinates that must stay exactly, as those that dictionaries q0, v0 name do. Without `pin`, coordinates whose
+    joint was given a start stay too, but are let go if the loops cannot close otherwise (`.released`). `assembly_mode`: 1,
+    2, ... other ways to assemble it, by distance. Returns an Assembly: q, v, a, how far each coordinate `moved`, the
+    `residual` of each cut joint. Raises AssemblyError (with `.assembly`, the nearest state) if it cannot be closed.
+    """
+    if not isinstance(model, Model | System):
+        raise InputError(f"assemble: give a Model or a System, not {type(model).__name__}")
+    system = model if isinstance(model, System) else model.build()
+    return system.assemble(q0, v0, pin=pin, assembly_mode=assembly_mode, t=t, branch=branch)
+
+
+def assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The state a run starts from: with loops, closed. What a dictionary names stays; what joints were given, if it can."""
+    if not system.frozen.rows:
+        q = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0")
+        return q, system._vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0")
+    found = system.start if q0 is None and v0 is None else system.assemble(q0, v0)
+    refuse_standstill(system, found.q)
+    return found.q, found.v
+
+
+def refuse_standstill(system: System, q: np.ndarray) -> None:
+    """A mechanism that cannot move has no run."""
+    freedoms, model = system.mobility(q), system.layout.arrays
+    if freedoms.degrees_of_freedom == 0 and not (np.any(model.drive >= 0) or np.any(model.row_signal >= 0)):
+        raise InputError(
+            f"model {system.name!r} cannot move: its constraints leave no degree of freedom "
+            f"({freedoms}). s.reactions(q, v) gives its static loads"
+        )
+
+
+def over_bumps(system: System, start: tuple[np.ndarray, np.ndarray], method: Method) -> float | None:
+    """A longest step for adaptive methods, so that none leaps over a bump: half the shortest, at the speed of the start."""
+    if method.adaptive is None:
+        return None
+    seen = system.observe(*start, engine="plain")
+    steps = []
+    for body, road in system.roads:
+        shortest = road.shortest()
+        speed = abs(float(np.dot(seen.velocity[0, system.bodies.index(body)], road.axes()[0]))) if body != "ground" else 0.0
+        if shortest is not None and speed > 0:
+            steps.append(0.5 * shortest / speed)
+    return min(steps, default=None)
+
+
+def refuse_jumps(jump: Jump, method: Method, loops: LoopMethod | None) -> None:
+    """Where the speed of a drive jumps, an impulse acts; not everything has one."""
+    who = (
+        f"method={method.name!r}"
+        if method.outside is not None
+        else f"loops={loops.name!r}"
+        if loops and loops.close is None
+        else ""
+    )
+    if who:
+        raise InputError(
+            f"drive of {jump.coordinate!r}: its speed jumps by {jump.change:.3g} at t = {jump.time:.6g} s; {who} has no "
+            "impulse for that. Round the corner off, or use another"
+        )
