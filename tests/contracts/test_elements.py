@@ -166,7 +166,7 @@ def test_every_parameter_is_declared(name):
     assert set(made.m["f"].parameters) == set(KINDS[name].takes)
     for what, takes in KINDS[name].takes.items():
         assert takes.problem(what, made.m["f"].parameters[what]) is None
-        assert (takes.problem(what, None) is None) == (takes.optional or what in ("tir", "mirrored", "over"))
+        assert (takes.problem(what, None) is None) == (takes.optional or what in ("tir", "mirrored"))
 
 
 @pytest.mark.parametrize("name", [name for name in SCENES if name not in GIVEN])

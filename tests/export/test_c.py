@@ -3,12 +3,17 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import madi
+from madi.integrate.march import fixed_steps
+from madi.integrate.method import Method
+from madi.integrate.runge_kutta import CLASSICAL, ClassicalMemory, stages_of, step_of
+from madi.kernel import kernel
 from madi.papers import six_by_six
 from madi.topology.parameters import changed, parameters, read
 from madi.verify import andrews
@@ -65,6 +70,31 @@ def test_exported_c_repeats_the_run(method, tmp_path):
     runs = [printed(build(tmp_path, flag))[:, 1:] for flag in ("-O0", "-O2")]
     np.testing.assert_allclose(runs[0], runs[1], atol=1e-13)
     np.testing.assert_allclose(runs[1], ours, atol=1e-10)
+
+
+def test_a_method_of_two_tableaux_keeps_both_in_c(tmp_path):
+    """Their arrays have the same names in the source: the classical method at the start, then Heun's."""
+    heun = stages_of(np.array([[0, 0], [1, 0]]), np.array([0, 1]), np.array([0.5, 0.5]))
+    first, others = step_of(CLASSICAL), step_of(heun)
+
+    @kernel
+    def step(m, t, h):
+        if m.accepted < 20:
+            return first(m, t, h)
+        return others(m, t, h)
+
+    @dataclass(frozen=True)
+    class Mixed(Method):
+        name = "mixed"
+        order = 2
+        exported = True
+        fixed = fixed_steps("mixed", ClassicalMemory, step)
+
+    m = shaken_pendulum()
+    madi.export_c(m, tmp_path, step=4e-3, method=Mixed(), duration=0.2)
+    ours = states(madi.simulate(m, 0.2, step=4e-3, method=Mixed(), engine="plain"))
+    np.testing.assert_allclose(printed(build(tmp_path, "-O2"))[:, 1:], ours, atol=1e-10)
+    assert np.max(np.abs(ours - states(madi.simulate(m, 0.2, step=4e-3, method="rk4", engine="plain")))) > 1e-6
 
 
 def test_loops_and_no_memory_errors(tmp_path):
@@ -139,7 +169,7 @@ def test_poses_in_c(tmp_path):
 def test_what_cannot_be_exported_says_why(tmp_path):
     with pytest.raises(madi.InputError, match="has loops; export it with 'newmark'"):
         madi.export_c(andrews.model(), tmp_path, step=1e-5, method="rk4")
-    with pytest.raises(madi.InputError, match="cannot be exported: choose one of newmark"):
+    with pytest.raises(madi.InputError, match="cannot be exported: choose one of rk4"):
         madi.export_c(shaken_pendulum(), tmp_path, step=1e-3, method="abm")
     m = shaken_pendulum()
     m.joint_torque("user", "pin", lambda t, q, v: float(np.sin(float(q[0]))))

@@ -81,6 +81,10 @@ EDITS = [
     (BODY, "schema/kinds.py", '^    "beam": {\n', GYROSTAT_IN_FILES),
     (METHOD, "integrate/__init__.py", "^from madi.integrate.method", "from madi.integrate.heun import Heun\n"),
     (METHOD, "integrate/__init__.py", "Radau, IDA, CVODE^", ", Heun"),
+    (METHOD, "__init__.py", "Newmark GeneralizedAlpha Radau ^", "Heun "),
+    (METHOD, "__init__.py", '^    "IDA",\n', '    "Heun",\n'),
+    (LOOPS, "__init__.py", "Augmented Baumgarte^", " Penalty"),
+    (LOOPS, "__init__.py", '^    "Projection",\n', '    "Penalty",\n'),
     (LOOPS, "loops/methods.py", "^LOOP_METHODS: dict", PENALTY),
     (LOOPS, "loops/methods.py", "Augmented, Baumgarte^)", ", Penalty"),
     (LOOPS, "equations/__init__.py", "^from madi.kernel import", "from madi.loops.penalty import forward_penalty\n"),
@@ -92,7 +96,7 @@ def sections():
     """The guide's parts by their titles, and the files each names."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
     parts = dict(part.split("\n", 1) for part in text.split("\n## ")[1:])
-    return {title: set(re.findall(r"`(?:src/madi/)?(\w+/\w+\.py)`", text)) for title, text in parts.items()}
+    return {title: set(re.findall(r"`(?:src/madi/)?(\w+/\w+\.py|__init__\.py)`", text)) for title, text in parts.items()}
 
 
 def test_the_guide_names_the_files_that_a_new_thing_takes():

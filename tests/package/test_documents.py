@@ -24,6 +24,23 @@ def test_notation_table_names_things_that_exist():
                 assert f"def {name}(" in text, name
 
 
+def test_files_that_are_named_are_there():
+    """Of docs, docstrings and comments: "loops/kkt.py", "tests/mechanisms.py"; in a folder's own files, "(kkt.py)"."""
+    known = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")}
+    known |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob("t*/**/*.py")} | {"src/madi/__init__.py"}
+    pages = [*SOURCE.rglob("*.py"), *(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    lost = []
+    for page in pages:
+        text = page.read_text()
+        for name in re.findall(r"(?<![\w/.])(?:src/madi/)?((?:\w+/)+\w+\.py)\b", text):
+            if name not in known and not name.endswith("/NAME.py"):
+                lost.append((page.name, name))
+        for name in re.findall(r"\(([a-z_]+\.py)\)", text) if page.suffix == ".py" else ():
+            if not (page.parent / name).exists() and not any(path.endswith(f"/{name}") for path in known):
+                lost.append((page.name, name))
+    assert not lost
+
+
 def blocks(path):
     return re.findall(r"```python\n(.*?)```", path.read_text(), flags=re.S)
 

@@ -9,28 +9,17 @@ import numpy as np
 import pytest
 
 import madi
+from madi.engines import ENGINES
+from madi.integrate import METHODS
+from madi.loops.methods import LOOP_METHODS
 from tests.mechanisms import double_pendulum, far_four_bar
 
-METHODS = [
-    "dopri",
-    "abm",
-    "rk4",
-    "ab3",
-    "newmark",
-    "generalized-alpha",
-    "radau",
-    "ida",
-    "cvode",
-    "newmark-explicit",
-    "newmark-explicit-full",
-]
-LOOPS = [None, "projection", "pseudo-inverse", "svd", "qr", "partition", "augmented", "baumgarte"]
+LOOPS = [None, *LOOP_METHODS]
 FORMULATIONS = [None, "recursive", "articulated", "velocity-transform", "cartesian"]
 FRAMES = ["base", "ground"]
-ENGINES = ["plain", "jit", "compiled"]
 PLACES = [(0.0, 0.0, 0.0), (1e5, -1e5, 1e5)]
 OUTPUTS = [[0.2], np.linspace(0, 0.2, 21)]
-ADAPTIVE = ("dopri", "abm", "radau", "ida", "cvode")
+ADAPTIVE = [name for name, method in METHODS.items() if method.adaptive is not None]
 SPAN = 0.2
 
 

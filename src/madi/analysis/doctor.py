@@ -23,8 +23,6 @@ from madi.system import System
 from madi.system.loads import determined
 
 ERROR, WARNING, REMARK = "error", "warning", "remark"
-# |h lambda| that explicit methods bear
-STABLE = {"rk4": 2.78, "ab3": 0.54, "newmark-explicit": 2.0, "newmark-explicit-full": 1.0, "abm": 1.2}
 SINGULAR, NEAR = 1e-4, 1e-2  # smallest singular value of the constraints, against the largest
 STIFF = 300.0  # fastest rate over the slowest that a run shows: beyond, implicit methods win
 INERTIAS = {"g mm2": 1e9, "g cm2": 1e7, "kg mm2": 1e6, "kg cm2": 1e4, "g m2": 1e3}  # other units, and how many make a kg m2
@@ -314,7 +312,7 @@ def _stiffness(model: Model, system: System, start: Any, step: Any, method: Any)
     other = "'radau'" if stiff else "'dopri'"
     cure = f"Recommended: method={best!r} with step={advised:g} s, or {other}, which chooses its steps"
     name = method or ("rk4" if step is not None else "dopri")
-    bound = STABLE.get(name)
+    bound = METHODS[name].stable if name in METHODS else None
     if step is not None and bound is not None and float(step) * fastest > bound:
         yield Finding(
             f"step {float(step):g} s", f"{told}; {name} is stable only up to {bound / fastest:.2g} s", cure, WARNING

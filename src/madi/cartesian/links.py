@@ -57,7 +57,7 @@ class Link:
 
 @dataclass
 class Row:
-    """A scalar constraint: see arrays.py."""
+    """A scalar constraint: see fields.py."""
 
     owner: str
     link: int

@@ -2,7 +2,7 @@
 
 As a torque: p x s. Seen from a only p moves: extra = ((w x p) x s) . w. With p = z_b, s = x_a this is the turn about y, and
 so on: what a revolute, prismatic or fixed joint forbids. At a half turn the residual vanishes as well; assembly looks
-at the axes themselves (loops/assemble.py).
+at the axes themselves (assembly/assemble.py).
 """
 
 from __future__ import annotations

@@ -19,12 +19,12 @@ from madi.equations.motion import take_motion
 from madi.equations.observe import AT_POSITION, AT_R, FRAME_NUMBERS
 from madi.errors import InputError, TraceError
 from madi.export.stepper import Stepper, Traced
-from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE, make_memory
+from madi.integrate import METHODS
+from madi.integrate.march import accept, advancing, no_outputs
+from madi.integrate.memory import NEWTON_FAILED, NOT_FINITE, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton import make_plan
-from madi.integrate.step import arrived, take
 from madi.joints.columns import FREE_COLUMN
-from madi.kernel import Kernel, kernel
 from madi.symbolic.codegen import c_piece, literal
 from madi.symbolic.sym import column_of, symbols
 from madi.symbolic.trace import expressions
@@ -33,27 +33,6 @@ from madi.topology.parameters import Parameters, parameters
 if TYPE_CHECKING:
     from madi.model.model import Model
     from madi.system import System
-
-EXPORTED = ("newmark", "generalized-alpha", "rk4", "ab3", "newmark-explicit", "newmark-explicit-full")
-
-
-def whole_step(loop: Any) -> Kernel:
-    """The kernel advance(m, t, h): a step of a method as its loop takes it (integrate/march.py), without outputs."""
-    step, remember = loop.step, loop.remember
-
-    @kernel
-    def advance(m, t, h):  # type: ignore[no-untyped-def]
-        status = step(m, t, h)
-        if status != DONE:
-            return status
-        if not arrived(m):
-            return NOT_FINITE
-        remember(m)
-        take(m)
-        m.accepted += 1
-        return DONE
-
-    return advance
 
 
 DRIVEN = """
@@ -216,8 +195,9 @@ def export_c(
     start: tuple[np.ndarray, np.ndarray], system: System,
 ) -> list[Path]:  # fmt: skip
     """Write the three files; see `madi.export_c`."""
-    if method.name not in EXPORTED:
-        raise InputError(f"method={method.name!r} cannot be exported: choose one of {', '.join(EXPORTED)}")
+    if not method.exported:
+        others = [name for name, other in METHODS.items() if other.exported]
+        raise InputError(f"method={method.name!r} cannot be exported: choose one of {', '.join(others)}")
     if system.frozen.signals.callbacks:
         names = ", ".join(callback.name for callback, _, _ in system.frozen.signals.callbacks)
         raise TraceError(f"the function of {names} stays in Python and cannot become C; use madi's functions and madi.where")
@@ -258,7 +238,7 @@ def _pieces(system: System, method: Method, memory: Any, wanted: Parameters | No
     loop = method.fixed
     assert loop is not None
     stepper.translator.translate(loop.begin, "begin")
-    stepper.translator.translate(whole_step(loop), "advance")
+    stepper.translator.translate(advancing(loop.step, no_outputs, loop.remember, accept), "advance")
     poses = c_piece(_poses(system, traced, wanted), "poses")
     driven = ""
     if np.any(system.layout.arrays.drive != FREE_COLUMN):

@@ -61,10 +61,10 @@ class Translator:
     memory: Fields
     replaced: dict[Kernel, Callable[[Translator, list[Any]], Text]]
     called: Callable[[str], None]  # told the names of system functions that are called
-    constants: dict[str, str] = field(default_factory=dict)  # tables of C, by name
+    constants: dict[int, tuple[str, str, Any]] = field(default_factory=dict)  # by array: C name, its line, the array itself
     functions: dict[Any, tuple[str, str]] = field(default_factory=dict)  # kernel -> (name, return type)
     written: list[str] = field(default_factory=list)
-    taken: set[str] = field(default_factory=set)  # names of functions
+    taken: set[str] = field(default_factory=set)  # names of functions and tables
 
     def translate(self, kernel: Kernel, name: str) -> None:
         """A kernel (m, numbers ...) as a C function of the memory's two arrays, the parameters, and the numbers."""
@@ -74,7 +74,7 @@ class Translator:
 
     def source(self) -> str:
         """Tables, then functions."""
-        return "\n".join([self.macros(), *self.constants.values(), *self.written])
+        return "\n".join([self.macros(), *(line for _, line, _ in self.constants.values()), *self.written])
 
     def macros(self) -> str:
         """Where each field is in the flat arrays."""
@@ -93,20 +93,26 @@ class Translator:
     def table(self, name: str, values: np.ndarray) -> Text:
         """A constant array."""
         real, inner = values.dtype.kind == "f", values.shape[1:]
-        if name not in self.constants:
+        if id(values) not in self.constants:  # two tables may have one name, A of one method and A of another
+            name = self._free(name)
             flat = values.reshape(-1)
             numbers = ", ".join(literal(x) if real else str(int(x)) for x in flat) or "0"
-            kind = "double" if real else "int"
-            self.constants[name] = f"static const {kind} {name}[{max(len(flat), 1)}] = {{{numbers}}};"
-        return Text(name, REALS if real else INTS, inner)
+            line = f"static const {'double' if real else 'int'} {name}[{max(len(flat), 1)}] = {{{numbers}}};"
+            self.constants[id(values)] = (name, line, values)
+        return Text(self.constants[id(values)][0], REALS if real else INTS, inner)
+
+    def _free(self, name: str) -> str:
+        """That name, numbered if it is taken."""
+        free = (f"{name}{k or ''}" for k in itertools.count())
+        name = next(one for one in free if one not in self.taken)
+        self.taken.add(name)
+        return name
 
     def _function(self, kernel: Kernel, name: str, arguments: list[Any]) -> tuple[str, str]:
         """Write a kernel for arguments of these kinds, once; its C name and return type."""
         key = (kernel, tuple(a.kind if isinstance(a, Text) else id(a.value) for a in arguments))
         if key not in self.functions:
-            free = (f"{name}{k or ''}" for k in itertools.count())
-            name = next(one for one in free if one not in self.taken)
-            self.taken.add(name)
+            name = self._free(name)
             body = Body(self, kernel, arguments)
             self.functions[key] = (name, body.returns)
             self.written.append(body.source(name))
@@ -126,9 +132,11 @@ class Body:
         self.globals |= {n: cell.cell_contents for n, cell in zip(kernel.__code__.co_freevars, closure, strict=True)}
         self.names: dict[str, Any] = {}
         self.parameters: list[str] = []
+        self.arguments: list[Text] = []
         for argument, given in zip(tree.args.args, arguments, strict=True):
             if isinstance(given, Text):
                 self.names[argument.arg] = Text(argument.arg, given.kind, given.inner)
+                self.arguments.append(self.names[argument.arg])
                 self.parameters.append(f"{_declared(given.kind)}{argument.arg}")
             else:
                 self.names[argument.arg] = given
@@ -150,7 +158,8 @@ class Body:
         parameters = ", ".join(["double *M_reals", "int64_t *M_counts", "const double *M_p", *self.parameters])
         head = f"static {self.returns} {name}({parameters})"
         declared = [f"  {kind} {local};" for local, kind in self.locals.items()]
-        unused = "  (void)M_reals; (void)M_counts; (void)M_p;"
+        given = ["M_reals", "M_counts", "M_p", *(made.code for made in self.arguments if made.code not in self.locals)]
+        unused = "  " + " ".join(f"(void){name};" for name in given)
         return "\n".join([head, "{", *declared, unused, *self.lines, "}\n"])
 
     def cannot(self, node: ast.AST) -> SyntaxError:
@@ -288,7 +297,7 @@ class Body:
             number = literal(float(value))
             return Text(f"({number})" if number.startswith("-") else number, REAL)
         if isinstance(value, np.ndarray):
-            return self.whole.table(made.name or f"table{id(value) % 99991}", value)
+            return self.whole.table(made.name or "table", value)
         raise TypeError(f"{self.kernel.__qualname__}: {made.name} is a {type(value).__name__}, which C has no number for")
 
     def expression(self, e: ast.expr) -> Any:

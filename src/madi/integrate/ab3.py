@@ -75,4 +75,5 @@ class AB3(Method):
 
     name = "ab3"
     order = 3
+    stable, exported = 0.54, True
     fixed = fixed_steps("ab3", AB3Memory, step, remember=remember)

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 from madi.errors import InputError
 from madi.integrate.control import choose_first_step
-from madi.integrate.march import begin_at_rest, fixed_steps, judged_steps
+from madi.integrate.march import begin_at_rest, fixed_steps, judged_steps, no_outputs
 from madi.integrate.memory import DONE, NOT_FINITE, AdaptiveMemory
 from madi.integrate.method import Adaptive
 from madi.integrate.outputs import AT_END, cubic_outputs, end_outputs, write
@@ -343,11 +343,6 @@ def step(m: AdamsMemory, t, h):
     return DONE
 
 
-@kernel
-def no_outputs(m: AdamsMemory, t, h):
-    """They are written within the step."""
-
-
 @dataclass(frozen=True)
 class Adams(Adaptive):
     """Adams-Bashforth-Moulton, PECE: variable step and order by rtol, atol, max_step; with a `step`, of fixed step and
@@ -355,6 +350,7 @@ class Adams(Adaptive):
 
     order: int = 4  # type: ignore[misc]
     name = "abm"
+    stable = 1.2
     adaptive = judged_steps("abm", AdamsMemory, begin_adaptive, attempt, complete, longer, shorter)
     fixed = fixed_steps("abm-fixed", AdamsMemory, step, begin_fixed, no_outputs)
 

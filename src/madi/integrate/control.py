@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from madi.integrate.memory import NOT_FINITE, PAUSED, AdaptiveMemory, Memory
+from madi.integrate.memory import DONE, NOT_FINITE, AdaptiveMemory, Memory
 from madi.integrate.step import derivative
 from madi.joints.ladder import quaternion_at
 from madi.kernel import kernel, present
@@ -106,7 +106,7 @@ def come_back_shorter(m: Memory, t, h):
     if h < SHORTEST * max(1.0, abs(t)):
         return NOT_FINITE
     m.h = (SHORTER if in_singular_position(m) else FAR_SHORTER) * h
-    return PAUSED
+    return DONE
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The two loops of all integrators: steps of a fixed length, and steps that are judged. Written once, for any method.
+"""The march of all integrators, written once: with steps of a fixed length, or with steps that are judged.
 
 A loop is resumable: it returns after `limit` steps (PAUSED), when the outputs asked for are written (DONE), or with a
 failure; everything it must remember is in its memory. A method hands in its own kernels; `after_step` is what happens
@@ -41,28 +41,65 @@ def on_grid(m: Memory):
 
 
 @kernel
-def after_step(m: Memory, t, h):
-    """A step of length h has led to time t: the one place where what happens between steps hooks in."""
+def accept(m: Memory, t, h):
+    """The end of the step is where the next begins."""
     take(m)
     m.accepted += 1
     m.t = t
+
+
+@kernel
+def no_outputs(m: Memory, t, h):
+    """Of a method that writes its outputs itself, or of a step without any."""
+
+
+@kernel
+def after_step(m: Memory, t, h):
+    """A step of length h has led to time t: the one place where what happens between steps hooks in."""
+    accept(m, t, h)
     note_step(m, t, h)
 
 
-def starting(begin: Kernel) -> Kernel:
-    """The kernel by which a loop begins, the first time: what the method does then, and outputs at the start itself."""
+def march(begin: Kernel, trial: Kernel) -> Kernel:
+    """The loop of every method: what it does at the start, the first time, and outputs there; then `trial(m)`, one step,
+    taken or rejected, until all outputs are written, it pauses or fails."""
 
-    @kernel
-    def start(m: Memory):
+    def loop(m: Memory):
         if m.started == 0:
             m.started = 1
             status = begin(m)
             if status != DONE:
                 return status
             first_outputs(m)
+        while m.next < m.upto:
+            if m.limit <= 0:
+                return PAUSED
+            m.limit -= 1
+            status = trial(m)
+            if status != DONE:
+                return status
         return DONE
 
-    return start
+    return loop
+
+
+def advancing(step: Kernel, outputs: Kernel, remember: Kernel, after: Kernel) -> Kernel:
+    """The kernel of a step of fixed length with all that belongs to it; exported C has the same (export/c.py)."""
+
+    @kernel
+    def advance(m: Memory, t, h):
+        status = step(m, t, h)
+        if status != DONE:
+            return status
+        if not arrived(m):
+            return NOT_FINITE
+        outputs(m, t, h)
+        remember(m)
+        m.h = h
+        after(m, t + h, h)
+        return DONE
+
+    return advance
 
 
 def fixed_steps(
@@ -74,29 +111,14 @@ def fixed_steps(
     `step(m, t, h)`: (q1, v1, a1) from (q, v, a), the loops closed; returns DONE or a failure. `begin(m)`: once, at the
     start. `outputs(m, t, h)`: those within the step. `remember(m)`: what is kept of the step before it is taken.
     """
-    start = starting(begin)
+    advance = advancing(step, outputs, remember, after_step)
 
-    def loop(m: Memory):
-        status = start(m)
-        if status != DONE:
-            return status
-        while m.next < m.upto:
-            if m.limit <= 0:
-                return PAUSED
-            m.limit -= 1
-            t, h = on_grid(m)
-            status = step(m, t, h)
-            if status != DONE:
-                return status
-            if not arrived(m):
-                return NOT_FINITE
-            outputs(m, t, h)
-            remember(m)
-            m.h = h
-            after_step(m, t + h, h)
-        return DONE
+    @kernel
+    def trial(m: Memory):
+        t, h = on_grid(m)
+        return advance(m, t, h)
 
-    return Loop(name, loop, memory, begin, step, remember)
+    return Loop(name, march(begin, trial), memory, begin, step, remember)
 
 
 def judged_steps(
@@ -106,43 +128,33 @@ def judged_steps(
     """The loop of a method that chooses its steps.
 
     `begin(m)`: accelerations of the start and a first step; DONE or a failure. `attempt(m, t, h)`: a trial step, returns its
-    error against the tolerance, not finite where it fails: then `failed(m, t, h)` sets a shorter step and returns PAUSED, or
+    error against the tolerance, not finite where it fails: then `failed(m, t, h)` sets a shorter step and returns DONE, or
     a failure. `complete(m, t, h)`: the end of an accepted step, its outputs; returns DONE, AGAIN (not taken) or a failure.
     `longer(m, h, error)`, `shorter(m, h, error)`: length of the next step after one that was accepted, rejected.
     """
-    start = starting(begin)
 
-    def loop(m: Memory):
-        status = start(m)
+    @kernel
+    def trial(m: Memory):
+        t, h = m.t, m.h
+        if h < RESOLVED * max(abs(t), abs(m.end)):
+            return STEP_TOO_SMALL
+        if t + LAST_PART * h >= m.end:
+            h = m.end - t
+        error = attempt(m, t, h)
+        if not error < HUGE:
+            m.rejected += 1
+            return failed(m, t, h)
+        if error > 1.0 and not leaps(m, h, error * m.rtol):
+            m.rejected += 1
+            m.h = shorter(m, h, error)
+            return DONE
+        status = complete(m, t, h)
+        if status == AGAIN:
+            return DONE
         if status != DONE:
             return status
-        while m.next < m.upto:
-            if m.limit <= 0:
-                return PAUSED
-            m.limit -= 1
-            t, h = m.t, m.h
-            if h < RESOLVED * max(abs(t), abs(m.end)):
-                return STEP_TOO_SMALL
-            if t + LAST_PART * h >= m.end:
-                h = m.end - t
-            error = attempt(m, t, h)
-            if not error < HUGE:
-                m.rejected += 1
-                status = failed(m, t, h)
-                if status != PAUSED:
-                    return status
-                continue
-            if error > 1.0 and not leaps(m, h, error * m.rtol):
-                m.rejected += 1
-                m.h = shorter(m, h, error)
-                continue
-            status = complete(m, t, h)
-            if status == AGAIN:
-                continue
-            if status != DONE:
-                return status
-            m.h = min(longer(m, h, error), m.max_step)
-            after_step(m, t + h if h < m.end - t else m.end, h)
+        m.h = min(longer(m, h, error), m.max_step)
+        after_step(m, t + h if h < m.end - t else m.end, h)
         return DONE
 
-    return Loop(name, loop, memory)
+    return Loop(name, march(begin, trial), memory)

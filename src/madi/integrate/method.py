@@ -41,7 +41,9 @@ class Method:
     adaptive: ClassVar[Loop | None] = None  # the loop that chooses its steps
     implicit: ClassVar[bool] = False  # solves with the Jacobian of the residual (newton.py)
     closes: ClassVar[bool] = False  # closes the loops within its step
-    outside: ClassVar[Any] = None  # a solver that is not ours, in place of the loops
+    exported: ClassVar[bool] = False  # its step can be translated to C (export/)
+    stable: ClassVar[float | None] = None  # |h lambda| that an explicit method with steps of a fixed length bears
+    outside: ClassVar[Any] = None  # an external solver, in place of the loops
 
     def loop(self, step: float | None) -> Loop:
         """The loop for a run with this step (None: chosen)."""
@@ -56,7 +58,7 @@ class Method:
         """Options that a run with this step (None: chosen) has no use for: whoever gives them expects them to matter."""
 
     def feed_back(self, options: Any) -> None:
-        """Of a solver that is not ours: options of the loop equations it evaluates."""
+        """Of an external solver: options of the loop equations it evaluates."""
 
     def options(self) -> dict[str, Any]:
         """Options by name, as they were given."""

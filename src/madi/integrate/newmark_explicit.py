@@ -58,6 +58,7 @@ class ExplicitNewmark(Method):
 
     name = "newmark-explicit"
     order = 1
+    stable, exported = 2.0, True
     fixed = fixed_steps("newmark-explicit", ExplicitMemory, step_by(0.5))
 
 
@@ -67,4 +68,5 @@ class ExplicitNewmarkFull(Method):
 
     name = "newmark-explicit-full"
     order = 2
+    stable, exported = 1.0, True
     fixed = fixed_steps("newmark-explicit-full", ExplicitMemory, step_by(1.0))

@@ -21,7 +21,7 @@ import numpy as np
 
 from madi.integrate.control import SHORTEST, SMALLEST_ERROR, choose_first_step, error_norm, larger_scales, scales
 from madi.integrate.march import begin_at_rest, fixed_steps, judged_steps
-from madi.integrate.memory import AGAIN, DONE, NEWTON_FAILED, NOT_FINITE, PAUSED, AdaptiveMemory
+from madi.integrate.memory import AGAIN, DONE, NEWTON_FAILED, NOT_FINITE, AdaptiveMemory
 from madi.integrate.method import Adaptive
 from madi.integrate.newton import (
     PART_PHI,
@@ -332,7 +332,7 @@ def failed(m: RadauMemory, t, h):
     if h < SHORTEST * max(1.0, abs(t)):
         return NEWTON_FAILED
     m.h = h if again else 0.5 * h
-    return PAUSED
+    return DONE
 
 
 @kernel

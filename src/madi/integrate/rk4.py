@@ -15,4 +15,5 @@ class RK4(Method):
 
     name = "rk4"
     order = 4
+    stable, exported = 2.78, True
     fixed = fixed_steps("rk4", ClassicalMemory, step_of(CLASSICAL))

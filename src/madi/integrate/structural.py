@@ -356,6 +356,7 @@ class Structural(Method, ABC):
     iterations: int | None = None
     jacobian: str | None = None
     order = 2
+    exported = True
     implicit = True
     closes = True
     fixed = fixed_steps("structural", StructuralMemory, step, begin, remember=remember)

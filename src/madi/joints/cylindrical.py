@@ -1,7 +1,8 @@
 """Cylindrical: the child slides along the joint's z axis and turns about it."""
 
 from madi.joints.kind import JointKind
-from madi.kernel import kernel, sincos
+from madi.kernel import kernel
+from madi.spatial.rotation import put_turn
 
 KIND = JointKind(
     "cylindrical",
@@ -20,10 +21,7 @@ KIND = JointKind(
 @kernel
 def pose(q, k, R, p):
     """Turn by the angle, slide by z."""
-    s, c = sincos(q[k + 1])
-    R[0, 0], R[0, 1], R[0, 2] = c, -s, 0.0
-    R[1, 0], R[1, 1], R[1, 2] = s, c, 0.0
-    R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, 1.0
+    put_turn(R, q[k + 1])
     p[0], p[1], p[2] = 0.0, 0.0, q[k]
 
 

@@ -1,7 +1,8 @@
 """Planar: the child slides along x and y of the joint's frame, which stay with the parent, and turns about z."""
 
 from madi.joints.kind import JointKind
-from madi.kernel import kernel, sincos
+from madi.kernel import kernel
+from madi.spatial.rotation import put_turn
 
 KIND = JointKind(
     "planar",
@@ -20,10 +21,7 @@ KIND = JointKind(
 @kernel
 def pose(q, k, R, p):
     """Slide to (x, y), turn by the angle."""
-    s, c = sincos(q[k + 2])
-    R[0, 0], R[0, 1], R[0, 2] = c, -s, 0.0
-    R[1, 0], R[1, 1], R[1, 2] = s, c, 0.0
-    R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, 1.0
+    put_turn(R, q[k + 2])
     p[0], p[1], p[2] = q[k], q[k + 1], 0.0
 
 

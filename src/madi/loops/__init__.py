@@ -1,1 +1,1 @@
-"""Closed loops: their equations, the projection that keeps them closed, assembly, redundancy."""
+"""Closed loops: their equations, and the methods that keep them closed."""

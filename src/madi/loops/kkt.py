@@ -3,7 +3,7 @@
 The small negative block makes the matrix quasi-definite: every pivot exists, whether rows are redundant or not, and where a
 mechanism passes a singular position. A few proximal steps, lam <- lam + (solution for the residual gamma - Phi_q qdd), take
 eps out of the answer; along redundant directions they stay at the multipliers of least lam^T eps lam. eps is relative to
-each row's own 1/(effective mass), see loops/settle.py. Places and order are fixed beforehand by topology/pattern.py.
+each row's own 1/(effective mass), see topology/settle.py. Places and order are fixed beforehand by topology/pattern.py.
 
 docs/references.md: [Vanderbei 1995], [Rockafellar 1976], [Carpentier, Budhiraja, Mansard 2021].
 """

@@ -238,8 +238,8 @@ def frequencies(angles: tuple[float, float]) -> np.ndarray:
 
 GRID = [(20.0 * a, b) for a in range(1, 6) for b in (-140.0, -125.0, -110.0, -95.0, -80.0, -65.0, -50.0, -40.0)]
 NOTES = [
-    "Link data and the motion are assumed (the paper prints none); see madi/papers/ralf.py. The printed coefficients are",
-    "held against their derivation in letters (madi/papers/ralf_print.py): two links with two modes each, eqs. 51-58.",
+    "Link data and the motion are assumed (the paper prints none); see papers/ralf.py. The printed coefficients are",
+    "held against their derivation in letters (papers/ralf_print.py): two links with two modes each, eqs. 51-58.",
     "P3's split of the coupling (eqs. 28-32), Lagrange.coupling_parts: P + Q + R; the print counts the mixed terms Q once",
     "where its own eq. 23 counts both orders.",
 ]

@@ -38,7 +38,8 @@ TOLD, HEADER = 65_536, 4096  # bytes: of what a checkpoint tells of its run; of 
 @dataclass(frozen=True)
 class Checkpoint:
     """Where a run is kept while it goes on: `file`, written every so many seconds of computing; `resume`: the run goes on
-    from it if it is there (else it begins)."""
+    from it if it is there (else it begins). A run that was cut and taken up again equals the whole run bit for bit. The
+    file stays."""
 
     file: Any
     every: float = 10.0

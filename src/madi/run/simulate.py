@@ -72,23 +72,20 @@ def simulate(
     "generalized-alpha" (madi.GeneralizedAlpha). Adaptive (rtol, atol, max_step): "dopri" (madi.DormandPrince), "abm"
     (madi.Adams), for stiff models "radau" (madi.Radau), "ida", "cvode" (SUNDIALS); "abm" and "radau" take a step too.
     Default: "rk4" if a step is given, else "dopri". `rtol` None: 1e-6; `atol` None: a hundredth of rtol. `max_step`
-    None: the whole duration; with bumps on a road, what meets them at the speed of the start. What a method has no use
-    for is refused.
-    `loops`: how loops are kept closed (a model without loops runs as if it were not said), a word or an object: "projection"
-    (madi.Projection, the default; sparse, drift-free); by independent directions, drift-free too, "pseudo-inverse", "svd",
-    "qr", "partition" (`madi.compare` tells them apart); "augmented", "baumgarte" (madi.Baumgarte(10, 10)).
+    None: the whole duration; with bumps on a road, what meets them at the speed of the start.
+    `loops`: how loops are kept closed: "projection" (madi.Projection, the default; sparse, drift-free); by independent
+    directions, drift-free too, "pseudo-inverse", "svd", "qr", "partition" (`madi.compare` tells them apart); "augmented",
+    "baumgarte" (madi.Baumgarte(10, 10)).
     `formulation`: "recursive", "articulated" (trees), "velocity-transform", or "cartesian" (absolute coordinates).
     `frame`: "base" or "ground", what a moving base's equations refer to. `engine`: "auto" takes C made for this model where
     it is there or pays, else "jit"; results of the two differ in the last digits.
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
-    `reactions`: joints (and constraints) whose loads are recorded: names, or {name: axes} where run["A.fx"] is not to be in
-    ground axes but in those of "parent", "child" or "joint" (run["A.fx_child"] is always there).
+    `reactions`: joints (and constraints) whose loads are recorded: names, or {name: axes}, run["A.fx"] then in the axes of
+    "parent", "child" or "joint", not the ground's (run["A.fx_child"] is always there).
     `start`: (q0, v0), each all numbers, {name: value} or None; or what has a q and a v. Default the joints'.
-    `progress`: a bar on the terminal; default on long runs. `history`: keep of every step its length, how far it left the
-    constraints, what closing them left, and the condition number (step_size, step_residual, step_violation, step_condition
-    over step_time).
-    `checkpoint`: a file in which the run is kept while it goes on; madi.Checkpoint(file, every=10.0, resume=True) goes on
-    from it if it is there. A run that was cut and taken up again equals the whole run bit for bit. The file stays.
+    `progress`: a bar on the terminal; default on long runs. `history`: keep of every step what it did (step_size,
+    step_residual, step_violation, step_condition over step_time).
+    `checkpoint`: a file in which the run is kept while it goes on, and taken up from again: see madi.Checkpoint.
     A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
     """
     refuse("simulate", old, OPTIONS)
@@ -98,20 +95,13 @@ def simulate(
     options = {"step": step, "rtol": rtol, "atol": atol, "max_step": max_step, "method": method, "loops": loops,
                "formulation": formulation, "frame": frame, "times": times, "reactions": reactions, "start": start,
                "history": history}  # fmt: skip
-
-    def run(engine: str) -> Run:
-        solver = prepare(model, duration, engine=engine, **options)
-        if kept is not None:
-            keep(solver, kept)
-        return run_solver(solver, progress)
-
     try:
-        return run(engine)
+        return run_solver(prepare(model, duration, engine=engine, **options), progress, kept)
     except EngineError as error:
         if engine != "auto":
             raise
         warn_of_compiler(error)
-        return run("jit")
+        return run_solver(prepare(model, duration, engine="jit", **options), progress, kept)
 
 
 OPTIONS = tuple(name for name in signature(simulate).parameters if name not in ("model", "duration", "old"))
@@ -192,8 +182,10 @@ def built(model: Model | System, frame: str | None) -> System:
     return system
 
 
-def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None) -> Run:
+def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None, checkpoint: Checkpoint | None = None) -> Run:
     """Integrate and label; a failure keeps what was computed."""
+    if checkpoint is not None:
+        keep(solver, checkpoint)
     try:
         status = solver.run(progress)
     except KeyboardInterrupt as interrupt:

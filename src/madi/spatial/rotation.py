@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
-from madi.kernel import atan2, cos, inline, kernel, sin, sqrt, where
+from madi.kernel import atan2, cos, inline, kernel, sin, sincos, sqrt, where
 from madi.spatial.vector import cross, dot, plus, plus_scaled, scaled
 
 SMALL = 1e-4  # |theta|^2 below which the series serve; their next terms are below 1e-16 there
@@ -42,6 +42,15 @@ def quaternion_to_matrix(q, k, A):
     A[2, 0] = 2.0 * (x * z - w * y)
     A[2, 1] = 2.0 * (y * z + w * x)
     A[2, 2] = 1.0 - 2.0 * (x * x + y * y)
+
+
+@inline
+def put_turn(R, angle):
+    """R <- a turn about z."""
+    s, c = sincos(angle)
+    R[0, 0], R[0, 1], R[0, 2] = c, -s, 0.0
+    R[1, 0], R[1, 1], R[1, 2] = s, c, 0.0
+    R[2, 0], R[2, 1], R[2, 2] = 0.0, 0.0, 1.0
 
 
 @inline
