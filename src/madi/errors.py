@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-FEW = 40  # names that are compared with a wrong one
+MOST_COMPARED = 40  # names that are compared with a wrong one
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,10 @@ def closest(name: str, known: Iterable[str], count: int = 3, cutoff: float = 0.5
     import difflib
 
     names, word = [str(one) for one in known], str(name)[:200]
-    if len(names) > FEW:
+    if len(names) > MOST_COMPARED:
         pairs = {word[k : k + 2] for k in range(len(word) - 1)} or {word}
         names.sort(key=lambda one: (-sum(pair in one for pair in pairs), abs(len(one) - len(word))))
-        names = names[:FEW]
+        names = names[:MOST_COMPARED]
     return difflib.get_close_matches(word, names, count, cutoff)
 
 

@@ -105,6 +105,27 @@ def test_every_name_of_the_face_is_there():
         assert getattr(madi, name) is not None
 
 
+# literals of kernels that are no tolerances: coefficients of the series for small rotations
+SERIES = {"spatial/rotation.py": {362880.0, 645120.0, 1209600.0}}
+
+
+def test_kernels_name_their_tolerances():
+    """A tolerance, a guard, a limit is a constant with its reason: kernels have no very small or large numbers inside."""
+    looked, found = 0, []
+    for path in SOURCE.rglob("*.py"):
+        name = path.relative_to(SOURCE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text())):
+            marks = {ast.unparse(mark) for mark in node.decorator_list} if isinstance(node, ast.FunctionDef) else set()
+            if not marks & {"kernel", "inline", "separate"}:
+                continue
+            looked += 1
+            numbers = (inner.value for inner in ast.walk(node) if isinstance(inner, ast.Constant))
+            odd = {x for x in numbers if type(x) is float and x and not 1e-3 < abs(x) < 1e5} - SERIES.get(name, set())
+            found += [f"{name}: {node.name}: {x!r}" for x in sorted(odd)]
+    assert looked > 300
+    assert not found
+
+
 def test_no_kernel_asks_for_a_joint_type():
     """`joints/ladder.py` is made from the registry: no kernel names a type that a user can draw."""
     from madi.joints import KINDS, MODULES

@@ -20,6 +20,7 @@ from madi.system import System
 LOOPS = tuple(LOOP_METHODS)
 METHODS = (*LOOPS, "cartesian")
 STILL = 1e-3  # a coordinate whose range is less than this of the largest does not count as moving
+ON_LOG_AXIS = 1e-17  # m or rad: a violation of nothing, below rounding
 SAMPLES = 201  # outputs, unless they are asked for
 
 
@@ -52,7 +53,7 @@ class Comparison:
             style = {"linewidth": 2.4 - 0.35 * min(k, 5), "linestyle": ("-", "--", "-.", ":")[k % 4], "alpha": 0.85}
             for axis, signal in zip(axes, ("step_residual", "step_violation", "step_size"), strict=True):
                 if signal in run.data:
-                    values = np.maximum(run.data[signal], 1e-17 if axis is not axes[2] else 0.0)
+                    values = np.maximum(run.data[signal], ON_LOG_AXIS if axis is not axes[2] else 0.0)
                     axis.plot(time, values, label=name, **style)
         for axis, label in zip(axes, ("violation left\nby a step", "violation\nafter closing", "step, s"), strict=True):
             axis.set_ylabel(label)

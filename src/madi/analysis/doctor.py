@@ -26,6 +26,11 @@ ERROR, WARNING, REMARK = "error", "warning", "remark"
 SINGULAR, NEAR = 1e-4, 1e-2  # smallest singular value of the constraints, against the largest
 STIFF = 300.0  # fastest rate over the slowest that a run shows: beyond, implicit methods win
 INERTIAS = {"g mm2": 1e9, "g cm2": 1e7, "kg mm2": 1e6, "kg cm2": 1e4, "g m2": 1e3}  # other units, and how many make a kg m2
+SMALLEST, LARGEST = 1e-3, 200.0  # m across: smaller or larger ones are in other units
+MASSES = 1e6  # heaviest over lightest: beyond, a unit is wrong, or digits are lost
+STILL, UNDAMPED = 1e-9, 1e-9  # 1/s; of critical: rounding of a rate, and of a damping, that is none
+AS_GOOD_AS_RIGID = 1e-6  # of the fastest rate: slower ones are rounding of rigid motions
+ROUNDING = 1e-9  # of 1, 2, 5 times a power of ten
 MARCH = 40  # places a mechanism of one degree of freedom is looked at
 
 
@@ -124,17 +129,17 @@ def _units(model: Model) -> Iterator[Finding]:
     points = [np.asarray(joint.at, dtype=float) for joint in model.joints if joint.at is not None]
     points += [_centre(body) for body in model.bodies]
     span = float(np.max(np.ptp(np.array(points), axis=0)))
-    if span > 200.0 and pull > 0:
+    if span > LARGEST and pull > 0:
         yield Finding(
             f"model {model.name!r}", f"it is {span:.4g} m across: lengths look like mm",
             f"Divide them by 1000, or write units in a model file ({span:.3g} mm = {span / 1000:.3g} m)", WARNING,
         )  # fmt: skip
-    elif 0 < span < 1e-3:
+    elif 0 < span < SMALLEST:
         yield Finding(
             f"model {model.name!r}", f"it is {span:.2g} m across", "Check the unit of lengths: madi works in metres", WARNING
         )
     masses = [float(body.mass) for body in model.bodies if body.flexible is None and float(body.mass) > 0]
-    if masses and max(masses) > 1e6 * min(masses):
+    if masses and max(masses) > MASSES * min(masses):
         heavy = max((b for b in model.bodies if b.flexible is None), key=lambda b: float(b.mass))
         light = min((b for b in model.bodies if b.flexible is None and float(b.mass) > 0), key=lambda b: float(b.mass))
         yield Finding(
@@ -295,13 +300,13 @@ def _stiffness(model: Model, system: System, start: Any, step: Any, method: Any)
     except (MadiError, np.linalg.LinAlgError, ZeroDivisionError):
         return
     rates = np.abs(linear.eigenvalues)
-    if not len(rates) or not np.isfinite(rates).all() or rates[-1] <= 1e-9:
+    if not len(rates) or not np.isfinite(rates).all() or rates[-1] <= STILL:
         return
     fastest = float(rates[-1])
     k = int(np.argmax([abs(mode["eigenvalue"]) for mode in linear.modes]))
     told = f"the fastest small motion at the start is {_rate(linear, k)}"
-    slow = float(np.median(rates[rates > 1e-6 * fastest]))
-    stiff = fastest / max(slow, 1e-9) > STIFF or _overdamped(linear, fastest)
+    slow = float(np.median(rates[rates > AS_GOOD_AS_RIGID * fastest]))
+    stiff = fastest / max(slow, STILL) > STIFF or _overdamped(linear, fastest)
     best = "generalized-alpha" if stiff else "rk4"
     advised = _nice(min(0.1 / (slow if stiff else fastest), 0.01))
     other = "'radau'" if stiff else "'dopri'"
@@ -329,7 +334,7 @@ def _rate(linear: Linear, k: int) -> str:
     mode = linear.modes[k]
     who = ", ".join(linear.movers(k, 2)) or "?"
     if mode["eigenvalue"].imag:
-        damping = 0.0 if abs(mode["damping"]) < 1e-9 else mode["damping"]
+        damping = 0.0 if abs(mode["damping"]) < UNDAMPED else mode["damping"]
         return f"{mode['frequency']:.3g} Hz (damping {damping:.2g}), mostly of {who}"
     what = "a decay" if mode["eigenvalue"].real < 0 else "a growth"
     return f"{what} at {abs(mode['eigenvalue']):.3g} 1/s, mostly of {who}"
@@ -338,4 +343,4 @@ def _rate(linear: Linear, k: int) -> str:
 def _nice(value: float) -> float:
     """1, 2 or 5 times a power of ten, not above the value."""
     power = 10.0 ** np.floor(np.log10(value))
-    return float(max(m for m in (1, 2, 5) if m <= value / power * (1 + 1e-9)) * power)
+    return float(max(m for m in (1, 2, 5) if m <= value / power * (1 + ROUNDING)) * power)

@@ -20,11 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from madi.assembly.redundancy import DEPENDENT
 from madi.assembly.statics import Equilibrium, statics
 from madi.errors import InputError
+from madi.integrate.newton import DIFFERENCE
 from madi.joints import KINDS
 from madi.joints.chart import exponential
 from madi.joints.columns import FREE_COLUMN
+from madi.kernel import LEAST_SIZE
 from madi.model.model import Model
 from madi.results.label import label
 from madi.results.run import Run
@@ -32,7 +35,6 @@ from madi.system import System
 from madi.system.loads import refuse_open_loops
 from madi.system.observation import Observation
 
-TINY = 1e-9  # of the largest singular value: rows that add nothing
 STEADY = 1e-6  # accelerations, against gravity or the largest speed squared: below, the motion is steady
 
 
@@ -197,7 +199,7 @@ class _Point:
         n = int(self.free.sum())
         root = np.sqrt(np.diag(self.M))
         _, s, Vt = np.linalg.svd(self.J / root, full_matrices=True) if len(self.J) else (None, np.zeros(0), np.eye(n))
-        rank = int(np.sum(s > TINY * max(s[0], 1e-300))) if len(s) else 0
+        rank = int(np.sum(s > DEPENDENT * max(s[0], LEAST_SIZE))) if len(s) else 0
         null = Vt[rank:].T / root[:, None]
         *_, order = qr((null * root[:, None]).T, mode="economic", pivoting=True)
         self.independent = np.sort(order[: n - rank])
@@ -205,7 +207,7 @@ class _Point:
         self.X = np.zeros((n, n - rank))
         if rank:
             rest = np.setdiff1d(np.arange(n), self.independent)
-            self.X[rest] = np.linalg.lstsq(self.J[:, rest], -self.G @ self.N, rcond=TINY)[0]
+            self.X[rest] = np.linalg.lstsq(self.J[:, rest], -self.G @ self.N, rcond=DEPENDENT)[0]
 
     def _turning(self) -> np.ndarray:
         """theta' = dv + S theta: minus ad of the speeds of joints with a quaternion, whose axes turn along."""
@@ -267,7 +269,7 @@ class _Point:
         found = np.zeros((len(outputs), 2 * f + m))
         if not outputs:
             return found[:, : 2 * f], found[:, 2 * f :]
-        h = 1e-5
+        h = DIFFERENCE
         for k in range(2 * f + m):
             theta, dv = np.zeros(self.system.nv), np.zeros(self.system.nv)
             if k < f:

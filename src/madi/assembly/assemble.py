@@ -21,13 +21,19 @@ from madi.constraints.dispatch import pair_frames
 from madi.errors import AssemblyError, InputError
 from madi.joints.chart import chart_point, retract
 from madi.joints.columns import FREE_COLUMN
+from madi.kernel import LEAST_SIZE
 from madi.topology.settle import column_amounts
 
 if TYPE_CHECKING:
     from madi.system import System
 
 CLOSED = 1e-11  # residual, m or rad
-STRIDE = 0.15  # rad (or typical lengths) a pinned coordinate goes at a time
+CLOSED_RATE = 1e-10  # the same of a rate, m/s or rad/s, against the largest speed (and 1)
+POSITION_RANK, RATE_RANK = 1e-8, 1e-10  # of the largest singular value: below, rows are dependent; positions are still off
+SHORTEST = 1e-3  # of a Newton step: where a shorter one gains nothing, none does
+STRIDE, BARRED = 0.15, 1e-3  # rad (or typical lengths) a pinned coordinate goes at a time; less, and its way is barred
+ARRIVED, APART = 1e-14, 1e-4  # the same: rounding of where it should be; nearer, two configurations are one
+MOVED = 1e-9  # m or rad: less is not told
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Assembly:
 
     def __str__(self) -> str:
         far = sorted(self.moved.items(), key=lambda item: -abs(item[1]))
-        moves = ", ".join(f"{name} by {value:.4g}" for name, value in far[:8] if abs(value) > 1e-9) or "nothing"
+        moves = ", ".join(f"{name} by {value:.4g}" for name, value in far[:8] if abs(value) > MOVED) or "nothing"
         return f"{'closed' if self.closed else 'open'}; moved: {moves}"
 
 
@@ -91,18 +97,18 @@ class Closer:
                 break
             scaled = (self.rows[:, None] * J * self.columns)[:, loose]
             step = np.zeros(self.nv)
-            step[loose] = np.linalg.lstsq(scaled, -self.rows * phi, rcond=1e-8)[0] * self.columns[loose]
-            step *= min(1.0, 0.5 / max(float(np.max(np.abs(step / self.columns))), 1e-300))
+            step[loose] = np.linalg.lstsq(scaled, -self.rows * phi, rcond=POSITION_RANK)[0] * self.columns[loose]
+            step *= min(1.0, 0.5 / max(float(np.max(np.abs(step / self.columns))), LEAST_SIZE))
             factor = 1.0
             while True:
                 new = np.empty_like(q)
                 retract(self.model, q, factor * step, new)
                 phi_new, _, J_new = self.evaluate(new)
-                if np.linalg.norm(self.rows * phi_new) < np.linalg.norm(self.rows * phi) or factor < 1e-3:
+                if np.linalg.norm(self.rows * phi_new) < np.linalg.norm(self.rows * phi) or factor < SHORTEST:
                     break
                 factor *= 0.5
             size_new = float(np.max(np.abs(phi_new)))
-            if factor < 1e-3 and not size_new < size:
+            if factor < SHORTEST and not size_new < size:
                 break
             q, phi, J, size = new, phi_new, J_new, size_new
         if size <= CLOSED:
@@ -121,7 +127,7 @@ class Closer:
             chart_point(self.model, q, goal, way)
             way[~held] = 0.0
             far = float(np.max(np.abs(way / self.columns), initial=0.0))
-            if far < 1e-14:
+            if far < ARRIVED:
                 return q, size
             stride = min(1.0, STRIDE / far)
             while True:
@@ -132,7 +138,7 @@ class Closer:
                     q = trial
                     break
                 stride *= 0.5
-                if stride * far < 1e-3:
+                if stride * far < BARRED:
                     return trial, size
         return q, np.inf
 
@@ -252,10 +258,10 @@ def _velocity(closer: Closer, q: np.ndarray, v0: np.ndarray, choices: list[np.nd
             if not len(loose):
                 break
             scaled = (closer.rows[:, None] * J * closer.columns)[:, loose]
-            v[loose] += np.linalg.lstsq(scaled, -closer.rows * rate, rcond=1e-10)[0] * closer.columns[loose]
+            v[loose] += np.linalg.lstsq(scaled, -closer.rows * rate, rcond=RATE_RANK)[0] * closer.columns[loose]
         _, rate, _ = closer.evaluate(q, v)
         worst = float(np.max(np.abs(rate)))
-        if worst <= 1e-10 * (1 + float(np.max(np.abs(v), initial=0.0))):
+        if worst <= CLOSED_RATE * (1 + float(np.max(np.abs(v), initial=0.0))):
             return v
     raise AssemblyError(
         f"model {closer.system.name!r}: the loops do not allow the speeds asked for at t = {closer.t:g} s (drives or v0; "
@@ -265,7 +271,7 @@ def _velocity(closer: Closer, q: np.ndarray, v0: np.ndarray, choices: list[np.nd
 
 
 def _by_element(closer: Closer, values: np.ndarray) -> str:
-    return ", ".join(f"{name} {size:.3g}" for name, size in by_element(closer.system, values).items() if size > 1e-10)
+    return ", ".join(f"{name} {size:.3g}" for name, size in by_element(closer.system, values).items() if size > CLOSED_RATE)
 
 
 def by_element(system: System, values: np.ndarray) -> dict[str, float]:
@@ -322,7 +328,7 @@ def _assembly_mode(closer: Closer, q: np.ndarray, held: np.ndarray, mode: int) -
         away[held] = 0.0
         retract(closer.model, q, away, start)
         other, size = closer.close(start, held)
-        if size <= CLOSED and all(_apart(closer, other, known) > 1e-4 for known in found):
+        if size <= CLOSED and all(_apart(closer, other, known) > APART for known in found):
             found.append(other)
 
     def distance(other: np.ndarray) -> float:

@@ -15,11 +15,13 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.joints.columns import FREE_COLUMN
+from madi.kernel import LEAST_SIZE
 
 if TYPE_CHECKING:
     from madi.system import System
 
-TOLERANCE = 1e-9  # of the largest singular value
+DEPENDENT = 1e-9  # singular value, against the largest, below which rows add nothing
+ALL_ZERO = 1e-12  # largest singular value of rows, scaled to 1, that all vanish
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def mobility(system: System, jacobian: np.ndarray) -> Mobility:
         names = tuple(row.name for row in system.frozen.rows)
         return Mobility(int(free.sum()) - len(J), int(free.sum()), 0, names, np.eye(len(J)), 1.0)
     left, s, _ = np.linalg.svd(J, full_matrices=True)
-    rank = int(np.sum(s > TOLERANCE * max(s[0], 1e-300))) if s[0] > 1e-12 else 0
+    rank = int(np.sum(s > DEPENDENT * max(s[0], LEAST_SIZE))) if s[0] > ALL_ZERO else 0
     *_, order = qr(J.T, mode="economic", pivoting=True)
     redundant = tuple(system.frozen.rows[r].name for r in sorted(order[rank:]))
     null = rows[:, None] * left[:, rank:]
@@ -99,7 +101,7 @@ def dependent_drives(system: System, jacobian: np.ndarray) -> list[str]:
         if not part.size:
             return 0
         s = np.linalg.svd(part, compute_uv=False)
-        return int(np.sum(s > TOLERANCE * max(s[0], 1e-12)))
+        return int(np.sum(s > DEPENDENT * max(s[0], ALL_ZERO)))
 
     free = list(np.flatnonzero(drive == FREE_COLUMN))
     # drives of cut joints are rows: each must add to the rank of the others

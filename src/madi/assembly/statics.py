@@ -22,20 +22,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from madi.assembly.assemble import start_vector
+from madi.assembly.assemble import CLOSED, start_vector
+from madi.assembly.redundancy import DEPENDENT
 from madi.errors import InputError, RunError
 from madi.joints.chart import retract
 from madi.joints.columns import FREE_COLUMN, LOCKED
+from madi.kernel import LEAST_SIZE
 from madi.model.elements import joint_name
 from madi.model.model import Model
 from madi.symbolic.jacobian import jacobian_function
 from madi.system import System
 from madi.topology.layout import Layout, repack
 
-MOST = 400  # steps
+MOST_STEPS = 400
 FAR = 0.1  # m or rad: longest step of a coordinate
 TIGHT = 1e-10  # residual of a column against the forces that balance there
 ROUNDING = 1e-13  # m or rad: positions are not known better
+FORCE_ROUNDING = 1e-15  # of the largest force: what its rounding leaves of a column that bears none
+MULTIPLIER_RANK, STEP_RANK = 1e-10, 1e-13  # of the largest singular value, of rows and of the whole matrix: below, redundant
+UPHILL = 1e-12  # cosine between force and step: rounding of a step along which no force acts
+LEAST_SHIFT = 1e-6  # 1/s2: of the mass on the stiffness, where there was none
+LOOSE = 1e-9  # of the largest stiffness: rounding of a direction that has none
 
 
 @dataclass(frozen=True)
@@ -103,9 +110,9 @@ class Balance:
             found["q"][:, self.states] = found["qd"][:, self.states]
             K, M = found["q"][np.ix_(free, free)], found["qdd"][np.ix_(free, free)]
             J, R, phi = found["phi"][np.ix_(self.rows, free)], out[:nv][free], out[nv : nv + nr][self.rows]
-            root = np.sqrt(np.abs(np.diag(K)) + np.diag(M) + 1e-300)  # N/m, N m/rad: stiffness, or mass over 1 s^2
+            root = np.sqrt(np.abs(np.diag(K)) + np.diag(M) + LEAST_SIZE)  # N/m, N m/rad: stiffness, or mass over 1 s^2
             if nr:
-                change = np.linalg.lstsq(J.T / root[:, None], R / root, rcond=1e-10)[0]
+                change = np.linalg.lstsq(J.T / root[:, None], R / root, rcond=MULTIPLIER_RANK)[0]
                 lam[self.rows] -= change
                 R = R - J.T @ change
         size, gap = float(np.linalg.norm(R / root)), float(np.max(np.abs(phi), initial=0.0))
@@ -119,7 +126,7 @@ class Balance:
             engine.evaluate("residual", self.t, q, v, x, self.size)[:nv][free] for engine in (self.engine, self.weightless)
         )
         force = np.abs(both - applied) + np.abs(applied) + np.abs(J).T @ np.abs(lam[self.rows])
-        least = 1e-15 * float(np.max(force, initial=0.0)) + 1e-300
+        least = FORCE_ROUNDING * float(np.max(force, initial=0.0)) + LEAST_SIZE
         return TIGHT * force + ROUNDING * np.abs(K).sum(axis=1) + least
 
     def step(self, state: State, shift: float) -> np.ndarray:
@@ -133,7 +140,7 @@ class Balance:
         M[first:, first:] = 0.0  # states have no inertia to hold them back
         A = np.block([[state.K + shift * M, state.J.T], [state.J, np.zeros((m, m))]])
         side = np.concatenate([-state.R, -state.phi]) * weights
-        found = np.linalg.lstsq(A * weights[:, None] * weights[None, :], side, rcond=1e-13)[0]
+        found = np.linalg.lstsq(A * weights[:, None] * weights[None, :], side, rcond=STEP_RANK)[0]
         return found[: len(state.R)] / state.root
 
 
@@ -161,7 +168,7 @@ class State(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether it is in balance, and closed."""
-        return bool(np.max(self.out, initial=0.0) <= 1.0) and self.gap <= 1e-11
+        return bool(np.max(self.out, initial=0.0) <= 1.0) and self.gap <= CLOSED
 
 
 def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibrium:
@@ -187,7 +194,7 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
     shift = 0.0
     state = balance.at(q, v, lam)
     nearest = q, v, state
-    for k in range(MOST):
+    for k in range(MOST_STEPS):
         if state.settled:
             return _found(system.still(), balance, q, v, k, state)
         if k == 0:  # a first step of some centimetres
@@ -197,20 +204,20 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
         d = np.zeros(system.nv)
         d[~balance.held] = step
         longest = float(np.max(np.abs(d[: balance.states.start]), initial=0.0))
-        d *= min(1.0, FAR / max(longest, 1e-300))
+        d *= min(1.0, FAR / max(longest, LEAST_SIZE))
         there, then = _moved(system, q, d), v.copy()
         then[balance.states] += d[balance.states]
         trial = balance.at(there, then, state.lam)
         # downhill, and nearer to balance or still pushed the same way: go there, and trust longer steps
         moving = slice(0, len(step) - len(system.states))  # states take Newton's step whatever their sign
         R, then_R, way = state.R[moving], trial.R[moving], step[moving]
-        downhill = R @ way <= 1e-12 * np.linalg.norm(state.R) * np.linalg.norm(step)
+        downhill = R @ way <= UPHILL * np.linalg.norm(state.R) * np.linalg.norm(step)
         if downhill and (trial.size <= 1.0001 * state.size or then_R @ way < 0.0):
             q, v, state, shift = there, then, trial, 0.2 * shift
             if _distance(state) < _distance(nearest[2]):
                 nearest = q, v, state
         else:
-            shift = max(8.0 * shift, 1e-6)
+            shift = max(8.0 * shift, LEAST_SHIFT)
         if not np.isfinite(state.size):
             break
     raise _failure(system, balance, *nearest)
@@ -218,7 +225,7 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
 
 def _distance(state: State) -> float:
     """How far from balance a state is."""
-    return max(float(np.max(state.out, initial=0.0)), state.gap / 1e-11)
+    return max(float(np.max(state.out, initial=0.0)), state.gap / CLOSED)
 
 
 def _failure(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, state: State) -> RunError:
@@ -230,12 +237,12 @@ def _failure(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, sta
     on_it = [force.name for force in system.lowered.forces if str(joint_name(force.a)).split(".")[0] == joint]
     more = f" (acted on by {', '.join(on_it[:4])})" if on_it else ""
     error = RunError(
-        f"model {system.name!r}: no equilibrium found in {MOST} steps. Farthest from balance is joint {joint!r}{more}; left "
-        f"there (N, N m, by coordinate): {told}; loops open by {state.gap:.1e}. Something may be free to move on: hold it "
-        "with a lock or a spring, or start nearer with q0. error.equilibrium is the nearest state.",
+        f"model {system.name!r}: no equilibrium found in {MOST_STEPS} steps. Farthest from balance is joint {joint!r}{more}"
+        f"; left there (N, N m, by coordinate): {told}; loops open by {state.gap:.1e}. Something may be free to move on: "
+        "hold it with a lock or a spring, or start nearer with q0. error.equilibrium is the nearest state.",
         None,
     )
-    error.equilibrium = _found(system.still(), balance, q, v, MOST, state)
+    error.equilibrium = _found(system.still(), balance, q, v, MOST_STEPS, state)
     return error
 
 
@@ -261,15 +268,15 @@ def _found(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, k: in
     N = np.eye(len(K))
     if len(J):
         _, s, V = np.linalg.svd(J)
-        N = V[int(np.sum(s > 1e-9 * max(s[0], 1e-300))) :].T
+        N = V[int(np.sum(s > DEPENDENT * max(s[0], LEAST_SIZE))) :].T
     names = [name for name, held in zip(system.speeds, balance.held, strict=True) if not held]
     loose: list[str] = []
     stable = True
     if N.shape[1]:
         values, vectors = np.linalg.eigh(N.T @ (0.5 * (K + K.T)) @ N)
-        biggest = max(float(np.max(np.abs(values))), 1e-300)
-        stable = bool(values[0] > -1e-9 * biggest)
-        for j in np.flatnonzero(np.abs(values) <= 1e-9 * biggest):
+        biggest = max(float(np.max(np.abs(values))), LEAST_SIZE)
+        stable = bool(values[0] > -LOOSE * biggest)
+        for j in np.flatnonzero(np.abs(values) <= LOOSE * biggest):
             direction = np.abs(N @ vectors[:, j])
             loose += [names[c] for c in np.flatnonzero(direction > 0.5 * np.max(direction))]
     left = float(np.max(np.abs(state.R), initial=0.0))

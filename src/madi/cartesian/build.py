@@ -15,6 +15,7 @@ from madi.cartesian.motion import angles, relative, take
 from madi.cartesian.pattern import pattern
 from madi.cartesian.rows import rows as evaluate_rows
 from madi.cartesian.words import SECOND, TURN
+from madi.constraints.fields import REGULARISATION
 from madi.errors import InputError
 from madi.loops.kkt import EPSILON
 from madi.model.elements import inertia_matrix
@@ -178,4 +179,4 @@ def _regularise(made: Cartesian) -> None:
                 compliance[r] += J @ inverse[i] @ J
     positive = compliance[compliance > 0]
     mean = float(np.exp(np.mean(np.log(positive)))) if len(positive) else 1.0
-    model.row_value[:, 2] = EPSILON * np.clip(compliance, 1e-2 * mean, 1e2 * mean)
+    model.row_value[:, REGULARISATION] = EPSILON * np.clip(compliance, 1e-2 * mean, 1e2 * mean)

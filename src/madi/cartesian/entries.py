@@ -7,15 +7,18 @@ from madi.cartesian.fields import Arrays, Work
 from madi.cartesian.loads import apply
 from madi.cartesian.motion import angles, bodies, joint_state, normalise, spin_rate, take
 from madi.cartesian.rows import rows
+from madi.constraints.fields import REGULARISATION
 from madi.equations.fields import Arrays as TreeArrays
 from madi.equations.fields import Work as TreeWork
 from madi.equations.row import Row
 from madi.kernel import kernel
-from madi.loops.kkt import EPSILON, remark, solve
+from madi.loops.closing import POSITION_GOOD, POSITION_TINY, SLOW, VELOCITY_GOOD, VELOCITY_ROUNDING, VELOCITY_TINY
+from madi.loops.kkt import DEPENDENT_PIVOT, EPSILON, remark, solve
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.spatial.vector import at, put_at, six, three
 
 NAN = float("nan")
+POSITIONS, VELOCITIES, MOST_ITERATIONS = 0, 1, 40  # levels of closing; of one level
 
 
 # of a body: axes, centre of mass, its velocity, angular velocity, acceleration, angular acceleration
@@ -74,29 +77,29 @@ def correct(model: Arrays, work: Work, values, of):
 
 @kernel
 def settle(model: Arrays, work: Work, forces: TreeWork, level):
-    """Positions (level 0) or velocities (1) on the constraints; whether they are."""
-    tiny, good = (2e-13, 5e-11) if level == 0 else (2e-12, 5e-10)
+    """Positions or velocities (the level) on the constraints; whether they are."""
+    tiny, good = (POSITION_TINY, POSITION_GOOD) if level == POSITIONS else (VELOCITY_TINY, VELOCITY_GOOD)
     tiny, good = max(work.options.tolerance, tiny), max(work.options.tolerance, good)
     rows(model, work, forces)
-    rounding = 1e-15 * largest(work.v, 7 * model.n) if level == 1 else 0.0
-    size = largest(work.phi if level == 0 else work.rate, model.nr)
-    if level == 0:
+    rounding = VELOCITY_ROUNDING * largest(work.v, 7 * model.n) if level == VELOCITIES else 0.0
+    size = largest(work.phi if level == POSITIONS else work.rate, model.nr)
+    if level == POSITIONS:
         work.tally.opened = size
-    for _ in range(40):
+    for _ in range(MOST_ITERATIONS):
         if size <= tiny + rounding:
             return True
         if work.factor_valid == 0:
             masses(model, work)
             factorise(model, work)
-        if level == 0:
+        if level == POSITIONS:
             correct(model, work, work.phi, work.q)
             work.tally.position_steps += 1
         else:
             correct(model, work, work.rate, work.v)
             work.tally.velocity_steps += 1
         rows(model, work, forces)
-        now = largest(work.phi if level == 0 else work.rate, model.nr)
-        if not now < 0.2 * size:
+        now = largest(work.phi if level == POSITIONS else work.rate, model.nr)
+        if not now < SLOW * size:
             if now <= good + 10.0 * rounding:
                 return True
             if now != now:
@@ -113,11 +116,11 @@ def close(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, q
     work.tally.failed = NOT
     if work.tally.careful != 0:
         work.factor_valid = 0
-    closed = settle(model, work, forces, 0)
+    closed = settle(model, work, forces, POSITIONS)
     if not closed:
         work.tally.failed = AT_POSITIONS
     else:
-        closed = settle(model, work, forces, 1)
+        closed = settle(model, work, forces, VELOCITIES)
         if not closed:
             work.tally.failed = AT_VELOCITIES
     if not closed:
@@ -134,8 +137,8 @@ def close(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, q
     accelerations(model, work, fresh)
     dependent, near = 0, 1.0
     for r in range(model.nr):
-        ratio = -EPSILON / (work.factor[model.row_place[r]] * model.row_value[r, 2])
-        if ratio < 1e-7:
+        ratio = -EPSILON / (work.factor[model.row_place[r]] * model.row_value[r, REGULARISATION])
+        if ratio < DEPENDENT_PIVOT:
             dependent += 1
         elif ratio < near:
             near = ratio

@@ -14,9 +14,13 @@ from __future__ import annotations
 
 from madi.cartesian.fields import Arrays, Work
 from madi.cartesian.motion import local_spin
-from madi.kernel import inline, kernel
+from madi.constraints.fields import REGULARISATION
+from madi.kernel import HUGE, inline, kernel
+from madi.loops.closing import LEAST_ACCELERATION, MOST_ITERATIONS, SLOW
 from madi.loops.kkt import eliminate, solve
 from madi.spatial.vector import axis, cross, dot, minus, second, six, turned, turned_back
+
+ACCELERATION_TINY, ACCELERATION_GOOD = 1e-12, 1e-10  # of the largest: stop at once; stop when nothing more is gained
 
 
 @kernel
@@ -51,7 +55,7 @@ def factorise(model: Arrays, work: Work):
         for j in range(13):
             F[model.m_place[i, j]] = work.mass[i, j]
     for r in range(model.nr):
-        F[model.row_place[r]] = -model.row_value[r, 2]
+        F[model.row_place[r]] = -model.row_value[r, REGULARISATION]
         for slot in range(4):
             if model.row_body[r, slot] < model.n:
                 for j in range(7):
@@ -115,11 +119,11 @@ def accelerations(model: Arrays, work: Work, fresh):
     x, y = work.unknown, work.correction
     right_hand_side(model, work, x)
     solve(model, work.factor, x)
-    last = 1e300
-    for _ in range(30):
+    last = HUGE
+    for _ in range(MOST_ITERATIONS):
         residual(model, work, x, y)
         solve(model, work.factor, y)
-        size, scale = 0.0, 1e-3
+        size, scale = 0.0, LEAST_ACCELERATION
         for k in range(model.nu):
             x[k] = x[k] + y[k]
         for k in range(7 * model.n):
@@ -128,10 +132,10 @@ def accelerations(model: Arrays, work: Work, fresh):
             if not abs(y[p]) <= size:
                 size = abs(y[p])
         work.tally.acceleration_steps += 1
-        if size <= 1e-12 * scale:
+        if size <= ACCELERATION_TINY * scale:
             break
-        if not size < 0.2 * last:
-            if size <= 1e-10 * scale:
+        if not size < SLOW * last:
+            if size <= ACCELERATION_GOOD * scale:
                 break
             if not fresh:
                 factorise(model, work)

@@ -8,6 +8,7 @@ from madi.equations.fields import Arrays as TreeArrays
 from madi.equations.fields import Work as TreeWork
 from madi.kernel import atan2, floor, inline, kernel, sqrt
 from madi.signals.tape import drive_signals
+from madi.spatial.rotation import TWO_PI
 from madi.spatial.vector import (
     NO_VECTOR,
     at,
@@ -25,8 +26,6 @@ from madi.spatial.vector import (
     turned,
     turned_back,
 )
-
-TWO_PI = 6.283185307179586
 
 
 @kernel

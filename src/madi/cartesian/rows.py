@@ -9,6 +9,7 @@ from __future__ import annotations
 from madi.cartesian.fields import Arrays, Work
 from madi.cartesian.motion import between, counted, link_frames, turn_of
 from madi.cartesian.words import COUPLER, DISTANCE, DOT1, DOT2, HELIX, MEASURE, POINT, TURN, Z
+from madi.constraints.fields import HELD_AT, PARAMETER
 from madi.equations.fields import Work as TreeWork
 from madi.kernel import inline, kernel
 from madi.spatial.vector import (
@@ -96,7 +97,7 @@ def measure(model: Arrays, work: Work, r):
     if kind == DOT2:
         return along_axis(work, a, b, i)
     if kind == DISTANCE:
-        return distance(work, a, b, model.row_value[r, 0])
+        return distance(work, a, b, model.row_value[r, PARAMETER])
     return measured(model, work, k, i)
 
 
@@ -126,7 +127,7 @@ def rows(model: Arrays, work: Work, forces: TreeWork):
         put_gradient(model, work, r, 0, ga)
         put_gradient(model, work, r, 1, gb)
         if kind in (HELIX, COUPLER):
-            factor, other = -model.row_value[r, 0], model.row_other[r]
+            factor, other = -model.row_value[r, PARAMETER], model.row_other[r]
             if other != k:
                 link_frames(model, work, other)
                 before = other
@@ -135,13 +136,13 @@ def rows(model: Arrays, work: Work, forces: TreeWork):
             put_gradient(model, work, r, 3, scaled(factor, gb))
             value, rate, bias = value + factor * y, rate + factor * yd, bias + factor * ydd
         s = model.row_signal[r]
-        wanted, wanted_rate, wanted_acceleration = model.row_value[r, 1], 0.0, 0.0
+        wanted, wanted_rate, wanted_acceleration = model.row_value[r, HELD_AT], 0.0, 0.0
         if s >= 0:
             wanted, wanted_rate, wanted_acceleration = forces.signal[s], forces.signal[s + 1], forces.signal[s + 2]
         value = value - wanted
         if kind == MEASURE and model.row_i[r] == TURN:
             value = counted(value, 0.0)  # the nearest way round
-        elif kind == HELIX and model.row_value[r, 0] != 0.0:
-            period = model.row_value[r, 0]
+        elif kind == HELIX and model.row_value[r, PARAMETER] != 0.0:
+            period = model.row_value[r, PARAMETER]
             value = period * counted(value / period, 0.0)
         work.phi[r], work.rate[r], work.gamma[r] = value, rate - wanted_rate, wanted_acceleration - bias

@@ -6,13 +6,13 @@ holds the advance against the turn: Phi = z . (o_b - o_a) - h angle, whole turns
 
 from __future__ import annotations
 
-from madi.constraints.fields import Arrays, Work
+from madi.constraints.fields import PARAMETER, Arrays, Work
 from madi.constraints.kind import RowKind, wanted
 from madi.kernel import atan2, floor, kernel, where
+from madi.spatial.rotation import TWO_PI
 from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, minus, scaled, three
 
 X, Y, Z = range(3)
-TWO_PI = 6.283185307179586
 
 
 @kernel
@@ -39,7 +39,7 @@ def angle(model: Arrays, work: Work, r, u, w):
 @kernel
 def screw(model: Arrays, work: Work, r, u, w):
     """(Phi, psi, extra) for an advance of h per radian."""
-    h, z, o = model.row_value[r, 0], axis(work.pair_E, 0, Z), three(work.pair_o, 1)
+    h, z, o = model.row_value[r, PARAMETER], axis(work.pair_E, 0, Z), three(work.pair_o, 1)
     phi = nearest(dot(z, minus(o, three(work.pair_o, 0))) - h * turn(work), TWO_PI * h)
     return phi, join(z, minus(cross(o, z), scaled(h, z))), dot(cross(u, z), w)
 

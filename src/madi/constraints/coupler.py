@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from madi.constraints.fields import Arrays, Work
+from madi.constraints.fields import HELD_AT, PARAMETER, Arrays, Work
 from madi.constraints.kind import ConstraintKind, RowKind
 from madi.errors import finite_numbers
 from madi.joints import KINDS as JOINTS
 from madi.joints.columns import is_driven
 from madi.kernel import inline, kernel
+from madi.spatial.rotation import PARALLEL
 from madi.spatial.vector import NO_VECTOR, join, put
 
 
 @kernel
 def row(model: Arrays, work: Work, r):
     """Residual, rate and right-hand side, straight in joint coordinates; driven coordinates bring their acceleration."""
-    a, b, ratio = model.row_a[r], model.row_b[r], model.row_value[r, 0]
-    work.phi[r] = work.q[model.column_q[a]] - ratio * work.q[model.column_q[b]] - model.row_value[r, 1]
+    a, b, ratio = model.row_a[r], model.row_b[r], model.row_value[r, PARAMETER]
+    work.phi[r] = work.q[model.column_q[a]] - ratio * work.q[model.column_q[b]] - model.row_value[r, HELD_AT]
     work.rate[r] = work.v[a] - ratio * work.v[b]
     known = 0.0
     if is_driven(model, a):
@@ -32,7 +33,7 @@ def row(model: Arrays, work: Work, r):
 @inline
 def entry(model: Arrays, r, column):
     """Entry of Phi_q in one of the row's two columns."""
-    return 1.0 if model.row_a[r] == column else -model.row_value[r, 0]
+    return 1.0 if model.row_a[r] == column else -model.row_value[r, PARAMETER]
 
 
 def _gear(radii, joints):
@@ -51,7 +52,7 @@ def _gear(radii, joints):
     a, b = (finite_numbers(joint.axes[0], 3) if joint.axes else None for joint in joints)
     if a is None or b is None:
         return
-    if np.linalg.norm(np.cross(a, b)) > 1e-9 * np.linalg.norm(a) * np.linalg.norm(b) or np.dot(a, b) < 0:
+    if np.linalg.norm(np.cross(a, b)) > PARALLEL * np.linalg.norm(a) * np.linalg.norm(b) or np.dot(a, b) < 0:
         yield "the axes of its joints do not point one way", "Turn one of them, or use m.coupler(...)"
 
 

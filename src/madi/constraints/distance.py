@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from madi.constraints.fields import Arrays, Work
+from madi.constraints.fields import PARAMETER, Arrays, Work
 from madi.constraints.kind import ConstraintKind, RowKind
 from madi.errors import finite_numbers
 from madi.kernel import kernel
@@ -17,7 +17,7 @@ from madi.spatial.vector import cross, dot, join, minus, scaled, three
 @kernel
 def row(model: Arrays, work: Work, r, u, w):
     """(Phi, psi, extra)."""
-    length, o = model.row_value[r, 0], three(work.pair_o, 1)
+    length, o = model.row_value[r, PARAMETER], three(work.pair_o, 1)
     inverse = 1.0 / length
     e = scaled(inverse, minus(o, three(work.pair_o, 0)))
     phi = 0.5 * length * (dot(e, e) - 1.0)

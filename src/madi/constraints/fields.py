@@ -7,6 +7,8 @@ from madi.forces.fields import Arrays as ForceArrays
 from madi.forces.fields import Work as ForceWork
 from madi.kernel.fields import Ints, Reals, ints, reals, size
 
+PARAMETER, HELD_AT, REGULARISATION = range(3)  # of row_value
+
 
 class Arrays(ForceArrays):
     """Pairs, rows, and the columns that meet them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from madi.constraints.fields import Arrays, Work
+from madi.constraints.fields import HELD_AT, Arrays, Work
 from madi.kernel import Kernel, inline
 
 
@@ -54,4 +54,4 @@ def wanted(model: Arrays, work: Work, r, order):
     s = model.row_signal[r]
     if s >= 0:
         return work.signal[s + order]
-    return model.row_value[r, 1] if order == 0 else 0.0
+    return model.row_value[r, HELD_AT] if order == 0 else 0.0

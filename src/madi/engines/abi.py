@@ -43,6 +43,7 @@ from madi.signals import tape
 
 # No 'nnan' and 'ninf': with them LLVM assumes there are no NaNs, and the checks for them vanish.
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
+FAR_OUT = 1e5  # rad: beyond, the parts of pi/2 in fast_sincos no longer hold enough digits
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls a kernel from Python
 
 
@@ -371,7 +372,7 @@ def fast_sincos(x):  # type: ignore[no-untyped-def]
     Reduction by pi/2 in three parts, then the minimax polynomials of the FreeBSD mathematical library on |r| <= pi/4;
     far out, where the reduction would lose digits, the library's own functions.
     """
-    if not abs(x) < 1e5:
+    if not abs(x) < FAR_OUT:
         return math.sin(x), math.cos(x)
     n = math.floor(x * 0.6366197723675814 + 0.5)
     y = x - n * 1.5707963267341256

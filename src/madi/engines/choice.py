@@ -11,7 +11,7 @@ from typing import Any
 SAVED = 0.4e-9  # seconds an instruction of generated code saves against the general kernel, each time it is run
 KERNEL = 5.0  # seconds a general kernel takes to be compiled
 WORTH = 2.0  # times the wait that a run must save: nobody likes to wait for nothing
-LEAST = 2.0  # seconds a run must save at best, before its code is even looked at
+LEAST_SAVING = 2.0  # seconds a run must save at best, before its code is even looked at
 LARGEST = 60  # degrees of freedom of models whose code is looked at
 PER_COLUMN = 500  # instructions of an evaluation, before it is traced: a rough count
 
@@ -39,7 +39,7 @@ def choose_engine(system: Any, name: str, formulation: str, span: float, step: f
         return "compiled"
     missing = KERNEL * sum(not is_made(kernel) for kernel in kernels)
     evaluations = 4 * span / step if step else 0.0
-    if system.nv > LARGEST or missing + SAVED * PER_COLUMN * system.nv * evaluations < LEAST:
+    if system.nv > LARGEST or missing + SAVED * PER_COLUMN * system.nv * evaluations < LEAST_SAVING:
         return "jit"
     lines = instructions(system, entry, method)
     return "compiled" if WORTH * seconds_for(lines) < missing + SAVED * lines * evaluations else "jit"

@@ -28,6 +28,7 @@ from madi.signals.tape import (
     function,
 )
 
+OF_Q, OF_V, OF_X, OF_P = 1, 2, 3, 4  # inputs of a trace; 0: the time
 TWO = tuple(OPS[name] for name in ("div", "pow", "atan2", "fmin", "fmax", "copysign", "fmod"))
 
 
@@ -37,13 +38,13 @@ def interpret(counts, runs, a, b, inputs, outputs, r, p, t, q, v, x, out):
     for k in range(counts[0]):
         kind, at = inputs[3 * k], inputs[3 * k + 1]
         value = t
-        if kind == 1:
+        if kind == OF_Q:
             value = q[at]
-        elif kind == 2:
+        elif kind == OF_V:
             value = v[at]
-        elif kind == 3:
+        elif kind == OF_X:
             value = x[at]
-        elif kind == 4:
+        elif kind == OF_P:
             value = p[at]
         r[inputs[3 * k + 2]] = value
     for n in range(counts[1]):

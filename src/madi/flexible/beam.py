@@ -16,6 +16,9 @@ from madi.flexible.section import Section
 
 FAMILIES = ("y", "z", "twist", "axial")
 USUAL = {"y": 3, "z": 3}  # shapes, where none are given
+SAME_PLACE = 1e-9  # of the length: rounding of where a point is given
+ROUNDING = 1e-13  # of a shape, whose largest value is about 1
+NO_STRAIN = 1e-6  # of the largest along the beam: well above what the roots of shapes are found to
 PANELS, ORDER = 48, 8  # quadrature along the beam: exact to rounding for the first dozens of shapes
 
 
@@ -54,7 +57,7 @@ class Beam:
                     raise InputError(
                         f"{what}: modes[{family!r}]: {shape!r} is not a shape (madi.flexible.clamped_free(...))"
                     )
-                if abs(shape.length - self.length) > 1e-9 * self.length:
+                if abs(shape.length - self.length) > SAME_PLACE * self.length:
                     raise InputError(
                         f"{what}: shape {shape.name!r} is for a length of {shape.length:g} m, not for {self.length:g} m"
                     )
@@ -143,7 +146,7 @@ class Beam:
             else:
                 psi[c, 0] = shape(x)
         scale = self.length
-        return np.where(np.abs(psi) < 1e-13, 0.0, psi), np.where(np.abs(theta) * scale < 1e-13, 0.0, theta)
+        return np.where(np.abs(psi) < ROUNDING, 0.0, psi), np.where(np.abs(theta) * scale < ROUNDING, 0.0, theta)
 
     def _shortening(self, integrate: Callable[[Callable[[Any], Any]], Any]) -> np.ndarray:
         """int_0^x psi_c' psi_d' of bending shapes in one plane (zero where stiffening is off)."""
@@ -158,10 +161,10 @@ class Beam:
     def station(self, point: np.ndarray) -> Station:
         """The section at a point's x; the point is carried by it."""
         x, L = float(point[0]), self.length
-        if not -1e-9 * L <= x <= (1 + 1e-9) * L:
+        if not -SAME_PLACE * L <= x <= (1 + SAME_PLACE) * L:
             raise InputError(f"x = {x:.6g} m is outside the beam, 0 to {L:g} m")
         x = min(max(x, 0.0), L)
-        named = next((str(name) for name, at in self.points.items() if abs(at - x) < 1e-9 * L), None)
+        named = next((str(name) for name, at in self.points.items() if abs(at - x) < SAME_PLACE * L), None)
         label = f"{x:.9g}" if named is None else named
         if named is None and label in self.points:  # a name that is another place's number
             label += " m"
@@ -206,7 +209,7 @@ class Beam:
     def _vanishes(self, family: str, x: float, order: int) -> bool:
         """Whether this derivative of all the shapes of a family is zero at x."""
         grid = np.linspace(0.0, self.length, 101)
-        return all(abs(s(x, order)) < 1e-6 * np.max(np.abs(s(grid, order))) for s in self._of(family))
+        return all(abs(s(x, order)) < NO_STRAIN * np.max(np.abs(s(grid, order))) for s in self._of(family))
 
 
 def quadrature(length: float) -> tuple[np.ndarray, np.ndarray]:

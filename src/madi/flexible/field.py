@@ -16,6 +16,11 @@ import numpy as np
 from madi.errors import InputError, a_number, not_negative
 
 ENOUGH = 1e-4  # functions of foreshortening smaller than this against the largest are left out
+NO_SHORTENING = 1e-12  # m for a mode of 1, over all mass: none of the shapes foreshortens the body
+DEPENDENT = 1e-10  # smallest eigenvalue of the scaled modal mass: below, one mode is a sum of others
+NOT_STIFF = 1e-9  # of the largest eigenvalue of the stiffness: rounding of those that are zero
+COUPLED = 1e-9  # entry of a modal matrix, against its diagonal, that is more than rounding
+ROUNDING, LEAST_SIZE = 1e-14, 1e-300  # of the largest entry; that is at least this
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ class Field:
         k = len(self.names)
         weights = np.sqrt(self.masses)[:, None]
         rows = (chi * weights).reshape(k * k, -1)
-        if not np.linalg.norm(rows) > 1e-12 * np.sqrt(np.sum(self.masses)):
+        if not np.linalg.norm(rows) > NO_SHORTENING * np.sqrt(np.sum(self.masses)):
             return np.zeros((0, *self.points.shape)), np.zeros((0, k, k))
         _, sizes, functions = np.linalg.svd(rows, full_matrices=False)
         functions = functions[sizes > ENOUGH * sizes[0]]
@@ -123,14 +128,14 @@ class Field:
         if empty:
             raise InputError(f"{what}: mode(s) {', '.join(empty)} move no mass; leave them out")
         values, vectors = np.linalg.eigh(m / np.outer(diagonal, diagonal))
-        if values[0] < 1e-10:
+        if values[0] < DEPENDENT:
             culprits = [self.names[c] for c in np.flatnonzero(np.abs(vectors[:, 0]) > 0.1)]
             raise InputError(
                 f"{what}: modes {', '.join(culprits)} depend on each other (their modal mass matrix is singular: smallest "
                 f"eigenvalue {values[0]:.1e} of its scaled form); leave one of them out"
             )
         stiff = np.linalg.eigvalsh(0.5 * (self.stiffness + self.stiffness.T))
-        if stiff[0] < -1e-9 * max(abs(stiff[-1]), 1e-300):
+        if stiff[0] < -NOT_STIFF * max(abs(stiff[-1]), LEAST_SIZE):
             raise InputError(f"{what}: its modal stiffness is not positive (eigenvalue {stiff[0]:.3g})")
 
 
@@ -188,7 +193,7 @@ def _coupled(*matrices: np.ndarray) -> list[Any]:
     from scipy.sparse.csgraph import connected_components
 
     sizes = [np.sqrt(np.abs(np.diag(matrix))) for matrix in matrices]
-    coupled = [np.abs(matrix) > 1e-9 * np.outer(size, size) for matrix, size in zip(matrices, sizes, strict=True)]
+    coupled = [np.abs(matrix) > COUPLED * np.outer(size, size) for matrix, size in zip(matrices, sizes, strict=True)]
     count, label = connected_components(np.any(coupled, axis=0))
     return [np.ix_(*2 * (np.flatnonzero(label == k),)) for k in range(count)]
 
@@ -203,7 +208,7 @@ def frame_station(modes: int) -> Station:
 def _without_rounding(values: Any) -> np.ndarray:
     """Entries that are rounding next to the largest are zero: a trace can drop them."""
     array = np.asarray(values, dtype=float)
-    return np.where(np.abs(array) < 1e-14 * np.max(np.abs(array), initial=0.0), 0.0, array)
+    return np.where(np.abs(array) < ROUNDING * np.max(np.abs(array), initial=0.0), 0.0, array)
 
 
 def _turning(P: np.ndarray) -> np.ndarray:

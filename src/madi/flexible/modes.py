@@ -16,6 +16,8 @@ import numpy as np
 
 from madi.errors import InputError, not_negative, positive_number
 
+ROOT, ROOT_RELATIVE = 1e-14, 8.9e-16  # of frequency parameters: to rounding; brentq takes no less than four units
+
 Function = Callable[[np.ndarray, int], np.ndarray]
 
 
@@ -72,7 +74,7 @@ def _roots(conditions: Callable[[float], np.ndarray], length: float, count: int)
     values = np.array([determinant(root) for root in grid])
     for k in range(len(grid) - 1):
         if values[k] == 0.0 or values[k] * values[k + 1] < 0:
-            found.append(float(brentq(determinant, grid[k], grid[k + 1], xtol=1e-14, rtol=8.9e-16)))
+            found.append(float(brentq(determinant, grid[k], grid[k + 1], xtol=ROOT, rtol=ROOT_RELATIVE)))
         if len(found) == count:
             return found
     raise InputError(f"only {len(found)} of {count} mode shapes were found")

@@ -16,6 +16,12 @@ import numpy as np
 from madi.errors import InputError
 from madi.flexible.field import Field, Station, damping_matrix
 
+SYMMETRIC = 1e-8  # of the largest entry: matrices come from files with eight digits
+RIGID_RANK = 1e-12  # of the largest inertia: nodes on a line, or one, have no inertia about it
+NEGATIVE = 1e-9  # of the scaled mass: rounding of a body whose motion is all rigid
+AT_NODE, SMALLEST = 1e-6, 1e-3  # of the body's size, m at least: a point that near to a node is on it
+UNSTRAINED = 1e-12  # of the largest eigenvalue: rigid motions, which the frame has already
+
 
 @dataclass(frozen=True)
 class Nodes:
@@ -67,7 +73,7 @@ class Nodes:
             if matrix is not None and not np.isfinite(matrix).all():
                 raise InputError(f"{what}: its {name} is not finite; look for NaN in what was given")
             if matrix is not None and not np.allclose(
-                matrix, np.transpose(matrix), rtol=1e-8, atol=1e-8 * np.max(np.abs(matrix))
+                matrix, np.transpose(matrix), rtol=SYMMETRIC, atol=SYMMETRIC * np.max(np.abs(matrix))
             ):
                 raise InputError(f"{what}: {name} is not symmetric")
         given = np.zeros((n, 3)) if self.inertias is None else self._array("inertias", self.inertias, [(n, 3), (n, 3, 3)])
@@ -101,10 +107,10 @@ class Nodes:
         rigid += np.einsum("ani,nij,bnj->ab", turning, found.sections, turning)
         shared = np.einsum("n,ani,cni->ac", found.masses, moving, found.psi)
         shared += np.einsum("ani,nij,cnj->ac", turning, found.sections, found.theta)
-        left = found.mass - shared.T @ np.linalg.pinv(rigid, rcond=1e-12, hermitian=True) @ shared
+        left = found.mass - shared.T @ np.linalg.pinv(rigid, rcond=RIGID_RANK, hermitian=True) @ shared
         size = np.sqrt(np.diag(found.mass))
         values, vectors = np.linalg.eigh(left / np.outer(size, size))
-        if values[0] > -1e-9:
+        if values[0] > -NEGATIVE:
             return ""
         worst = [name for name, part in zip(found.names, vectors[:, 0], strict=True) if abs(part) > 0.3]
         return (
@@ -134,7 +140,7 @@ class Nodes:
         field = self.field
         distance = np.linalg.norm(field.points - point, axis=1)
         near, size = int(np.argmin(distance)), float(np.max(np.abs(field.points)))
-        if distance[near] > 1e-6 * max(size, 1e-3):
+        if distance[near] > AT_NODE * max(size, SMALLEST):
             x, y, z = field.points[near]
             raise InputError(
                 f"no node is at ({point[0]:.6g}, {point[1]:.6g}, {point[2]:.6g}) of the body; the nearest, number {near} at "
@@ -190,6 +196,6 @@ def craig_bampton(mass: Any, stiffness: Any, interface: Sequence[int], count: in
         _, vectors = eigh(K[np.ix_(inner, inner)], M[np.ix_(inner, inner)], subset_by_index=[0, count - 1])
         shapes[inner, len(b) :] = vectors
     values, mix = eigh(shapes.T @ K @ shapes, shapes.T @ M @ shapes)
-    keep = values > 1e-12 * values[-1]
+    keep = values > UNSTRAINED * values[-1]
     shapes = (shapes @ mix)[:, keep]
     return shapes.T, np.eye(int(keep.sum())), np.diag(values[keep])

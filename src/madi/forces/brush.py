@@ -14,10 +14,10 @@ docs/references.md: [Pacejka 2006].
 
 from __future__ import annotations
 
-from madi.forces.contact import FRICTION, PATCH, heading, linear, pack, push, sliding, tire_kind, touch
+from madi.forces.contact import FRICTION, IN_THE_AIR, PATCH, heading, linear, pack, push, sliding, tire_kind, touch
 from madi.forces.fields import Arrays, Work
 from madi.kernel import kernel, sqrt, where
-from madi.spatial.vector import dot, scaled
+from madi.spatial.vector import NO_DIRECTION, dot, scaled
 
 __all__ = ["KIND", "apply", "pack"]
 KIND = tire_kind("tire_brush", 14, drawn_as="tire", choice="brush")
@@ -29,7 +29,7 @@ def apply(model: Arrays, work: Work, e):
     p, s = model.parameter, model.force_at[e]
     normal, slip = touch(model, work, e)
     f, most = linear(p, s, slip), p[s + FRICTION] * normal
-    size, carried = sqrt(dot(f, f) + 1e-200), most > 1e-9
+    size, carried = sqrt(dot(f, f) + NO_DIRECTION), most > IN_THE_AIR
     z = size / (3.0 * where(carried, most, 1.0))
     z = where(z < 1.0, z, 1.0)
     rest, share = 1.0 - z, where(carried, most * z * (3.0 - 3.0 * z + z * z), 0.0)

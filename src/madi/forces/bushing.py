@@ -17,11 +17,12 @@ from madi.forces.fields import Arrays, Work
 from madi.forces.frames import axes, by_axes, of_axes, spin
 from madi.forces.kind import ForceKind, account, add_force, add_torque, origin_apart, point_state, seen_from
 from madi.forces.takes import DIRECTION, several
-from madi.kernel import atan2, inline, kernel, sqrt, where
+from madi.kernel import LEAST_SIZE, atan2, inline, kernel, sqrt, where
 from madi.spatial.rotation import frame_with_z, rate_factor
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
 
 SIX = several(6, lambda x: np.all(x >= 0), "{name} {value!r} is not six numbers >= 0", "Three along, three about the axes")
+SMALL_TURN = 1e-12  # sin^2 of the angle below which its series serves; the next term is below 1e-24
 KIND = ForceKind(
     "bushing", code=9, value="force", ends=2, points=1, turns=True, mount=True,
     parameters=("point on a", "point on b", "axes of a ...", "axes of b ...", "stiffness (6)", "damping (6)"),
@@ -43,8 +44,8 @@ def rotation_vector(A, B):
         dot(A[0], B[2]) - dot(A[2], B[0]),
         dot(A[1], B[0]) - dot(A[0], B[1]),
     ))  # fmt: skip
-    s, c = sqrt(dot(x, x) + 1e-300), 0.5 * (dot(A[0], B[0]) + dot(A[1], B[1]) + dot(A[2], B[2]) - 1.0)
-    return scaled(where(s * s < 1e-12, 1.0 + s * s / 6.0, atan2(s, c) / s), x)
+    s, c = sqrt(dot(x, x) + LEAST_SIZE), 0.5 * (dot(A[0], B[0]) + dot(A[1], B[1]) + dot(A[2], B[2]) - 1.0)
+    return scaled(where(s * s < SMALL_TURN, 1.0 + s * s / 6.0, atan2(s, c) / s), x)
 
 
 @kernel

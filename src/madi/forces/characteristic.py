@@ -20,6 +20,7 @@ from madi.forces.takes import LENGTH, Problem, Takes, must
 from madi.kernel import kernel, where
 
 PIECE = 6
+THROUGH_ZERO = 1e-9  # of the largest force of a damper: what its table may give at no rate, by rounding
 GROWING, PRELOAD = "Let the force grow with the rate", "Let it pass through (0, 0); a preload belongs in the spring table"
 
 
@@ -33,7 +34,7 @@ def table(name: str, value: Any) -> Problem | None:
     x, force = found.T
     if name == "damper" and np.any(np.diff(force) < 0):
         return f"its damper table falls after a rate of {x[np.argmin(np.diff(force))]:g}: it would drive the motion", GROWING
-    if name == "damper" and abs(start := np.interp(0.0, x, force)) > 1e-9 * np.max(np.abs(force)):
+    if name == "damper" and abs(start := np.interp(0.0, x, force)) > THROUGH_ZERO * np.max(np.abs(force)):
         return f"its damper table gives {start:g} at no rate", PRELOAD
     return None
 

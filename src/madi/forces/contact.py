@@ -39,7 +39,7 @@ from madi.forces.kind import ForceKind, account, add_force_and_torque, point_sta
 from madi.forces.road import along_road, way
 from madi.forces.takes import A_ROAD, DIRECTION, NOT_NEGATIVE, POSITIVE, Takes, samples
 from madi.kernel import inline, kernel, sqrt, where
-from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, put_at, scaled
+from madi.spatial.vector import NO_DIRECTION, at, cross, dot, minus, plus, plus_scaled, put_at, scaled
 
 NUMBERS = (
     "radius", "stiffness", "damping", "places", "slip_stiffness", "cornering_stiffness", "friction", "low_speed",
@@ -53,6 +53,8 @@ TAKES = {
 RADIUS, STIFFNESS, DAMPING, PLACES, ALONG, ACROSS, FRICTION, LOW_SPEED, ROLLING, SLIDING, PATCH, ROAD = range(6, 18)
 SOFT = 0.02  # of the radius: the deflection over which the damper sets in
 LEAN = 0.5  # cos g below which a wheel counts as lying more and more on its side
+ON_ITS_SIDE = 1e-12  # cos^2 g below which it rolls nowhere: 1 / cos g stays a number
+IN_THE_AIR = 1e-9  # N: friction below which a tire carries nothing, and is not divided by
 # work.contact: force f, its elastic part, rate and deflection; force and torque on the wheel per f; n, l, s, e, the arm to
 # the contact point, its velocity over the road, the centre's velocity, the wheel's angular velocity, how upright it is
 LOAD, ELASTIC, RATE, DEPTH, PUSH, TILT, NORMAL, WAY, SIDE, AXIS, ARM, SLIDE, SPEED, SPIN, UPRIGHT = (
@@ -106,8 +108,8 @@ def meet(p, s, ground, axis):
     n, tangent = along_road(p, road, (-rise * level, level)), along_road(p, road, (level, rise * level))
     rolling, lean = cross(axis, n), dot(axis, n)  # cos(g) l, sin(g)
     square = dot(rolling, rolling)
-    flat = square < 1e-12  # the wheel lies on its side: it rolls nowhere
-    cosine = sqrt(where(flat, 1e-12, square))
+    flat = square < ON_ITS_SIDE
+    cosine = sqrt(where(flat, ON_ITS_SIDE, square))
     leaning, steep = cosine < LEAN, 1.0 / cosine
     # 1 / cos(g), of a cosine with its slope at LEAN and none at zero; then that slope, over cos(g)
     inverse = 1.0 / where(leaning, 0.5 * LEAN + 0.5 / LEAN * square, cosine)
@@ -172,8 +174,8 @@ def sliding(z):
 @inline
 def heading(f, slip, share):
     """Direction of a tire's force, at most of unit length: along f, its part `share` along the slip."""
-    along = scaled((1.0 - share) / sqrt(dot(f, f) + 1e-200), f)
-    return plus_scaled(along, share / sqrt(dot(slip, slip) + 1e-200), slip)
+    along = scaled((1.0 - share) / sqrt(dot(f, f) + NO_DIRECTION), f)
+    return plus_scaled(along, share / sqrt(dot(slip, slip) + NO_DIRECTION), slip)
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[float]:

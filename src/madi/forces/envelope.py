@@ -42,7 +42,8 @@ REACH = 0.95  # of the radius: how far ahead and behind the road is sampled
 WIDTH = 0.75  # of the spacing: standard deviation of the weights around the nearest point
 FOOT = 0.1  # of the radius: half length of the footprint
 FEWEST = 9  # places of a disc
-LEAST = 0.3  # of the radius: a tangent nearer than that says nothing
+NEAREST = 0.3  # of the radius: a tangent nearer than that says nothing
+AT_CENTRE = 1e-30  # m^2, under the root: a point of the road in the wheel's very centre has a distance with a slope, too
 
 
 @kernel
@@ -66,8 +67,8 @@ def distance(p, s, place, radius, places):
     b = radius / (WIDTH * WIDTH * step * step)
     # the tangent's distance, for what differs little from a plane
     a, a_by, _, _ = tangent_distance(p, s, place, FOOT * radius)
-    near = a > LEAST * radius
-    a, a_by = where(near, a, LEAST * radius), (where(near, a_by[0], 0.0), where(near, a_by[1], 0.0))
+    near = a > NEAREST * radius
+    a, a_by = where(near, a, NEAREST * radius), (where(near, a_by[0], 0.0), where(near, a_by[1], 0.0))
     flat, rate, curve = level_minimum(a, b, radius, step, places)
     # sums over the profile, weights exp(-b (D_k - low)) with the least distance so far
     low, total, by = 0.0, 0.0, (0.0, 0.0)
@@ -76,7 +77,7 @@ def distance(p, s, place, radius, places):
         offset = k * step - REACH * radius
         h, m, c = smoothed(p, s, place[0] + offset, place[1], FOOT * radius)
         up = place[2] - h
-        far = sqrt(offset * offset + up * up + 1e-30)
+        far = sqrt(offset * offset + up * up + AT_CENTRE)
         arc = sqrt(1.0 + m * m)
         d = where(up > 0.0, far, 2.0 * fabs(offset) - far)  # above the centre: ever less, with a continuous slope
         if k == 0:

@@ -17,10 +17,10 @@ docs/references.md: [Fiala 1954], [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import FRICTION, PATCH, SLIDING, heading, linear, pack, push, sliding, tire_kind, touch
+from madi.forces.contact import FRICTION, IN_THE_AIR, PATCH, SLIDING, heading, linear, pack, push, sliding, tire_kind, touch
 from madi.forces.fields import Arrays, Work
-from madi.kernel import kernel, sqrt, where
-from madi.spatial.vector import dot
+from madi.kernel import LEAST_SIZE, kernel, sqrt, where
+from madi.spatial.vector import NO_DIRECTION, dot
 
 __all__ = ["KIND", "apply", "pack"]
 KIND = tire_kind("tire_fiala", 13, drawn_as="tire", choice="fiala")
@@ -32,12 +32,12 @@ def apply(model: Arrays, work: Work, e):
     p, s = model.parameter, model.force_at[e]
     normal, slip = touch(model, work, e)
     square = dot(slip, slip)
-    size = sqrt(where(square < 1.0, square + 1e-300, 1.0))
+    size = sqrt(where(square < 1.0, square + LEAST_SIZE, 1.0))
     limit = (p[s + FRICTION] - (p[s + FRICTION] - p[s + SLIDING]) * size) * normal
-    carried = limit > 1e-9
+    carried = limit > IN_THE_AIR
     most = where(carried, limit, 1.0)
     f = linear(p, s, slip)
-    size = sqrt(dot(f, f) + 1e-200)
+    size = sqrt(dot(f, f) + NO_DIRECTION)
     z = size / (3.0 * most)
     z = where(z < 1.0, z, 1.0)
     x, y = heading(f, slip, sliding(z))

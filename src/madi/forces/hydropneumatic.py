@@ -29,7 +29,8 @@ KIND = ForceKind(
         "free_length": LENGTH, "ambient": NOT_NEGATIVE,
     },
 )  # fmt: skip
-LEAST = 0.05  # of the volume
+LEAST_GAS = 0.05  # of the volume
+ISOTHERMAL = 1e-9  # |n - 1| below which the work is the limit, a logarithm: the difference over n - 1 loses all digits there
 
 
 @kernel
@@ -42,13 +43,13 @@ def apply(model: Arrays, work: Work, e):
     length, rate, u = line(model, work, a, b, s)
     stroke = p[s + 12] - length
     share = 1.0 - area * stroke / volume
-    low = share < LEAST
-    gas = where(low, LEAST, share)
+    low = share < LEAST_GAS
+    gas = where(low, LEAST_GAS, share)
     force = p0 * area * exp(-n * log(gas))
     stiff = n * force * area / (volume * gas)
-    beyond = where(low, (LEAST - share) * volume / area, 0.0)
+    beyond = where(low, (LEAST_GAS - share) * volume / area, 0.0)
     push = force + stiff * beyond - outside * area
-    isothermal = fabs(n - 1.0) < 1e-9
+    isothermal = fabs(n - 1.0) < ISOTHERMAL
     more = where(isothermal, 1.0, n - 1.0)
     work_done = where(isothermal, -log(gas), (exp(-more * log(gas)) - 1.0) / more)
     potential = p0 * volume * work_done + force * beyond + 0.5 * stiff * beyond * beyond - outside * area * stroke

@@ -5,9 +5,7 @@ from __future__ import annotations
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import add_force_at, point_state, seen_from
 from madi.kernel import kernel, sqrt, where
-from madi.spatial.vector import dot, minus, scaled
-
-TINY = 1e-200  # squared length below which there is no direction
+from madi.spatial.vector import NO_DIRECTION, dot, minus, scaled
 
 
 @kernel
@@ -21,7 +19,7 @@ def line(model: Arrays, work: Work, a, b, s):
     place_b, velocity_b = point_state(model, work, b, s + 3, common, o)
     d = minus(place_b, place_a)
     square = dot(d, d)
-    nothing = square < TINY
+    nothing = square < NO_DIRECTION
     length = sqrt(where(nothing, 1.0, square))
     direction = scaled(where(nothing, 0.0, 1.0 / length), d)
     return where(nothing, 0.0, length), dot(direction, minus(velocity_b, velocity_a)), direction

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     CARCASS_X, PCFX1, PCFX2, CARCASS_Y, PCFY1, PCFY2, PTX1, PTX2, PTX3, PTY1, PTY2,
 ) = range(138)  # fmt: skip
 NAMES = tuple(name for name, value in list(globals().items()) if name.isupper() and type(value) is int)
-LEAST = 1e-3  # of the nominal load: below it forces are proportional to the load
+LEAST_LOAD = 1e-3  # of the nominal load: below it forces are proportional to the load
+NO_SLIP = 1e-24  # slip squared, under the root: it has a slope at no slip, too
 TWO_BY_PI = 2.0 / math.pi
 
 
@@ -63,7 +64,7 @@ def sign(x):
 @inline
 def usable_load(p, c, fz):
     """The load coefficients are taken at."""
-    least = LEAST * p[c + FZ0S]
+    least = LEAST_LOAD * p[c + FZ0S]
     load = where(fz > least, fz, least)
     return where(load < p[c + FZMAX], load, p[c + FZMAX])
 
@@ -217,7 +218,7 @@ def rolling_moment(p, c, load, fx, gamma, forward, speed):
 def joined(angle, along):
     """The slip angle that both slips together are worth (Besselink A54)."""
     t = tan(angle)
-    return atan(sqrt(t * t + along * along + 1e-24)) * sign(angle)  # which has a slope at no slip, too
+    return atan(sqrt(t * t + along * along + NO_SLIP)) * sign(angle)
 
 
 @kernel

@@ -16,9 +16,16 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.kernel import asin, cos, fabs, inline, kernel, needed, sin, sqrt, where
+from madi.spatial.rotation import PARALLEL, TWO_PI
 from madi.spatial.vector import at, cross, dot, plus_scaled, scaled
 
 ROUND, SINE, KINK = 0, 1, 2
+WHOLE = 1e-9  # of a wave: rounding of how many there are
+ENDLESS = 1e9  # m: where waves without an end have theirs
+EDGE, ROUNDING = 1e-6, 1e-14  # 1 - x^2 at the edge of a hill: its slope, without bound, is left out; its integrals go on
+SHORTEST_FOOT = 1e-3  # of a hill's half length: a longer footprint, so that second differences keep their digits
+LEVEL = 1e-12  # slope that the ends of a polyline leave by rounding
+QUARTER_CIRCLE = 0.7853981633974483  # pi / 4: area of a quarter of the unit circle
 HEAD, WIDTH = 8, 7  # numbers before the features; of a feature: kind, whether the right side is shifted, how far, four more
 
 
@@ -49,9 +56,9 @@ class Road:
         """amplitude (1 - cos(2 pi (x - start) / wavelength)) / 2, as many whole waves as there are from `start` to `end`."""
         _positive("sine", wavelength=wavelength)
         _finite("sine", amplitude=amplitude, start=start)
-        if not isinstance(end, numbers.Real) or not end - start >= wavelength * (1 - 1e-9):
+        if not isinstance(end, numbers.Real) or not end - start >= wavelength * (1 - WHOLE):
             raise InputError(f"sine: from {start:g} to {end:g} m there is no whole wave of {wavelength:g} m")
-        last = start + wavelength * np.floor((end - start) / wavelength + 1e-9) if np.isfinite(end) else 1e9
+        last = start + wavelength * np.floor((end - start) / wavelength + WHOLE) if np.isfinite(end) else ENDLESS
         return self._with((SINE, 0, 0.0, float(start), float(last), float(amplitude), float(wavelength)))
 
     def polyline(self, points: Sequence[tuple[float, float]]) -> Road:
@@ -114,7 +121,7 @@ def flat(level: float = 0.0, forward: Any = (1.0, 0.0, 0.0), up: Any = (0.0, 0.0
         assert len(forward) == len(up) == 3
     except (TypeError, ValueError, AssertionError):
         raise InputError(f"flat: forward={forward!r}, up={up!r} must be three numbers each") from None
-    if np.linalg.norm(np.cross(forward, up)) < 1e-9:
+    if np.linalg.norm(np.cross(forward, up)) < PARALLEL:
         raise InputError(f"flat: forward={forward} and up={up} are along one line")
     return Road((), float(level), forward, up)
 
@@ -149,11 +156,11 @@ def profile(p, s, x, y):
         if kind == ROUND:
             d = (at - a) / b
             inside = 1.0 - d * d
-            on = inside > 1e-6  # the very edge, where the slope has no bound, is left out
+            on = inside > EDGE
             root = sqrt(where(on, inside, 1.0))
             h, slope = h + where(on, p[f + 5] * root, 0.0), slope + where(on, -p[f + 5] * d / (b * root), 0.0)
         elif kind == SINE:
-            turn = 6.283185307179586 / p[f + 6]
+            turn = TWO_PI / p[f + 6]
             inside = where(at > a, where(at < b, 0.5 * p[f + 5], 0.0), 0.0)
             h, slope = h + inside * (1.0 - cos(turn * (at - a))), slope + inside * turn * sin(turn * (at - a))
         else:
@@ -170,7 +177,7 @@ def smoothed(p, s, x, y, foot):
         f, kind, a, b, at = feature(p, s, k, x, y)
         if kind == ROUND:
             u, w = (at - a) / b, foot / b
-            w = where(w > 1e-3, w, 1e-3)  # a longer footprint on a hill: differences keep their digits
+            w = where(w > SHORTEST_FOOT, w, SHORTEST_FOOT)
             near = fabs(u) < 1.0 + w
             if needed(near):
                 r0, r1, r2 = half_circle(u - w)
@@ -181,7 +188,7 @@ def smoothed(p, s, x, y, foot):
                 curve = curve + size / (b * b) * (r2 - 2.0 * s2 + t2)
         elif kind == SINE:
             # 1 - cos, from a to b: of the 1 a smoothed step, of the cos differences of (1 - cos) / turn^2, which stays small
-            turn = 6.283185307179586 / p[f + 6]
+            turn = TWO_PI / p[f + 6]
             for end in range(2):
                 d = at - a if end == 0 else at - b
                 part = 0.5 * p[f + 5] if end == 0 else -0.5 * p[f + 5]
@@ -229,7 +236,7 @@ def rough(p, s, x, y, reach):
         else:
             near = near + where(fabs(at - a) < reach, 1.0, 0.0)
             slope = slope + where(at > a, b, 0.0)
-    return near + where(fabs(slope) > 1e-12, 1.0, 0.0) > 0.5
+    return near + where(fabs(slope) > LEVEL, 1.0, 0.0) > 0.5
 
 
 @kernel
@@ -253,13 +260,13 @@ def wave(d, turn):
 def half_circle(u):
     """sqrt(1 - u^2) for |u| < 1, else 0, integrated twice, once and not at all."""
     inside = 1.0 - u * u
-    on = inside > 1e-14
+    on = inside > ROUNDING
     root = sqrt(where(on, inside, 1.0))
     angle = asin(where(on, u, 0.0))
     twice = 0.5 * (u * angle + root - root * root * root / 3.0)
     return (
-        where(on, twice, 0.7853981633974483 * fabs(u)),
-        where(on, 0.5 * (angle + u * root), where(u > 0.0, 0.7853981633974483, -0.7853981633974483)),
+        where(on, twice, QUARTER_CIRCLE * fabs(u)),
+        where(on, 0.5 * (angle + u * root), where(u > 0.0, QUARTER_CIRCLE, -QUARTER_CIRCLE)),
         where(on, root, 0.0),
     )
 

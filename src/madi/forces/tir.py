@@ -52,6 +52,7 @@ RANGES = (
     ("CAMMIN", "CAMMAX"),
     ("RIM_RADIUS", "UNLOADED_RADIUS"),
 )
+SLIP_STEP = 1e-4  # slip each way, rad or 1: far within the straight part of every tire, and still with eight digits
 OLD, NEW = (6, 21), (61, 62)
 OTHERS = {
     5: "Magic Formula 5.0 or 5.1", 51: "a motorcycle's Magic Formula", 52: "a motorcycle's Magic Formula",
@@ -279,7 +280,7 @@ def _judge(values: dict[str, float], lines: dict[str, int], name: str) -> None:
 
 def _judge_slopes(tir: Tir, lines: dict[str, int], name: str) -> None:
     """Driving slip must push forward, sliding to the left push to the right (ISO's signs), with finite numbers."""
-    load, h = tir["FNOMIN"] * tir.get("LFZO", 1.0), 1e-4
+    load, h = tir["FNOMIN"] * tir.get("LFZO", 1.0), SLIP_STEP
     try:
         along = tir.forces(load, kappa=h)["fx"] - tir.forces(load, kappa=-h)["fx"]
         across = tir.forces(load, alpha=h)["fy"] - tir.forces(load, alpha=-h)["fy"]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from madi.forces.contact import FRICTION, heading, linear, pack, push, tire_kind, touch
 from madi.forces.fields import Arrays, Work
 from madi.kernel import kernel, sqrt
-from madi.spatial.vector import dot, scaled
+from madi.spatial.vector import NO_DIRECTION, dot, scaled
 
 __all__ = ["KIND", "apply", "pack"]
 KIND = tire_kind("tire", 12, drawn_as="tire", choice="smooth")
@@ -27,7 +27,7 @@ def apply(model: Arrays, work: Work, e):
     p, s = model.parameter, model.force_at[e]
     normal, slip = touch(model, work, e)
     f, circle = linear(p, s, slip), p[s + FRICTION] * normal
-    size = sqrt(dot(f, f) + 1e-200)
+    size = sqrt(dot(f, f) + NO_DIRECTION)
     square = circle * circle + size * size
     u = heading(f, slip, size * size / square)
     push(model, work, e, normal, scaled(size * circle / sqrt(square), u), (0.0, 0.0, 0.0))

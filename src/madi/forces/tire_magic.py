@@ -22,8 +22,8 @@ from madi.forces.fields import Arrays, Work
 from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
 from madi.forces.road import HEAD, WIDTH
 from madi.forces.takes import ANYTHING, NUMBER
-from madi.kernel import asin, atan, fabs, kernel, sqrt, where
-from madi.spatial.vector import at, dot
+from madi.kernel import LEAST_SIZE, asin, atan, fabs, kernel, sqrt, where
+from madi.spatial.vector import NO_DIRECTION, at, dot
 
 FROM_FILE = replace(ANYTHING, source="radius and stiffness", adjustable=False)
 TAKES = contact.TAKES | {"radius": NUMBER, "stiffness": NUMBER, "tir": FROM_FILE, "mirrored": FROM_FILE}
@@ -59,15 +59,15 @@ def press(model: Arrays, work: Work, e, normal, slip, pace, speed, gamma):
     c = coefficients_at(p, s)
     side = p[c + SIDE]
     kappa, tangent = slip
-    slide = fabs(pace) * sqrt(dot(slip, slip) + 1e-300)
+    slide = fabs(pace) * sqrt(dot(slip, slip) + LEAST_SIZE)
     f, m = magic(p, c, normal, kappa, side * atan(tangent), side * gamma, pace / speed, pace, slide)
     # beyond what is measured the force turns against the sliding velocity
     along, across = gripping_slips(p, c, normal)
     used = (kappa / along, tangent / across)
-    share = (sqrt(dot(used, used) + 1e-300) - FIRST) / (LAST - FIRST)
+    share = (sqrt(dot(used, used) + LEAST_SIZE) - FIRST) / (LAST - FIRST)
     share = where(share < 0.0, 0.0, where(share > 1.0, 1.0, share))
     share = share * share * (3.0 - 2.0 * share)
-    turned, rest = share * sqrt((dot(f, f) + 1e-200) / (dot(slip, slip) + 1e-200)), 1.0 - share
+    turned, rest = share * sqrt((dot(f, f) + NO_DIRECTION) / (dot(slip, slip) + NO_DIRECTION)), 1.0 - share
     force = (rest * f[0] + turned * kappa, rest * side * f[1] - turned * tangent)
     push(model, work, e, normal, force, (side * m[0], m[1], side * m[2]))
 

@@ -26,6 +26,7 @@ KIND = tire_kind("tire_magic_relaxed", 16, **MAGIC, states=(("lag_along", "m"), 
 MOST_ALONG, MOST_ACROSS = 2.0, 10.0  # slips beyond which the patch no longer lags, at speed
 WALK = 3.0  # m/s: well below it they count as standing
 FADE = 0.02  # s: how fast it comes back in the air, and from beyond that
+NO_LAG = 1e-9  # m, added to the longest lag: a tire without relaxation has none to divide by
 DAMPING = 0.01  # s: the damper at standstill, per relaxation length
 
 
@@ -34,7 +35,7 @@ def lag(state, rate, most, carried):
     """Rate of a lag: where it is beyond `most` it grows less and less, and comes back; a decay in the air."""
     beyond = fabs(state) - most
     beyond = where(beyond > 0.0, beyond, 0.0)
-    share = 10.0 * beyond / (most + 1e-9)
+    share = 10.0 * beyond / (most + NO_LAG)
     less = where(share < 1.0, 1.0 - share, 0.0)
     rate = where(state * rate > 0.0, less * rate, rate) + where(state < 0.0, beyond, -beyond) / FADE
     return where(carried, rate, -state / FADE)

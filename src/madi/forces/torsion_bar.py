@@ -26,6 +26,7 @@ from madi.kernel import atan2, kernel, where
 from madi.spatial.rotation import frame_with_z
 from madi.spatial.vector import cross, dot, minus, plus, scaled
 
+UPSIDE_DOWN = 1e-12  # A^2 + B^2 (4 as drawn) below which body b is: it has no twist, and nothing is divided by
 KIND = ForceKind(
     "torsion_bar", code=8, value="torque", unit="N m", ends=2, turns=True,
     parameters=("axes of a ...", "axes of b ...", "stiffness", "damping", "rest"),
@@ -44,7 +45,7 @@ def apply(model: Arrays, work: Work, e):
     A, B = dot(x_a, x_b) + dot(y_a, y_b), dot(y_a, x_b) - dot(x_a, y_b)
     angle = atan2(B, A) - p[s + 20]
     size = A * A + B * B
-    size = 1.0 / where(size > 1e-12, size, 1e-12)  # body b upside down has no twist
+    size = 1.0 / where(size > UPSIDE_DOWN, size, UPSIDE_DOWN)
     A, B = A * size, B * size
     u, v = minus(scaled(A, y_a), scaled(B, x_a)), plus(scaled(A, x_a), scaled(B, y_a))
     g = minus(cross(x_b, u), cross(y_b, v))

@@ -36,7 +36,7 @@ from madi.forces.kind import ForceKind, account, add_force_and_torque, point_sta
 from madi.forces.road import Road, along_road, in_plane, way
 from madi.forces.takes import A_ROAD, NOT_NEGATIVE, POSITIVE, Problems, must, samples, several
 from madi.joints import KINDS as JOINTS
-from madi.kernel import asin, atan2, inline, kernel, sqrt, where
+from madi.kernel import LEAST_SIZE, asin, atan2, inline, kernel, sqrt, where
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
 
 A_SIDE = must(lambda x: isinstance(x, bool), "over={value!r}", "Write True (the return run) or False", adjustable=False)
@@ -51,6 +51,8 @@ KIND = ForceKind(
         "places": samples(odd=False), "over": A_SIDE, "road": A_ROAD,
     },
 )  # fmt: skip
+NO_SPAN = 1e-12  # m^2: square of a span below which wheels touch each other; its root has a slope
+NO_TANGENT, ON_AXIS = 1e-9, 1e-6  # m: centres apart, less the difference of radii; a wheel's centre that near to an axle
 SIDE, DRAWN, FORWARD, ROAD = 14, 15, 17, 23
 
 
@@ -92,7 +94,7 @@ def belt(p, s, c):
     wider, side = p[s + SIDE] * (p[s + 7] - p[s + 6]), p[s + SIDE]
     square = dot(c, c)
     free = square - wider * wider
-    span = sqrt(where(free > 1e-12, free, 1e-12))
+    span = sqrt(where(free > NO_SPAN, free, NO_SPAN))
     t = ((span * forward + wider * up) / square, (span * up - wider * forward) / square)
     drawn = (p[s + DRAWN], p[s + DRAWN + 1])
     lean = atan2(drawn[0] * up - drawn[1] * forward, dot(drawn, c)) - asin(wider / sqrt(square))
@@ -142,7 +144,7 @@ def turning(model: Arrays, work: Work, i, s, road):
         return 0.0, (0.0, 0.0, 0.0), 0.0
     b, forward, up = direction(model, work, i, at(p, s), False), at(p, road), at(p, road + 3)
     A, B = dot(b, forward), -dot(b, up)
-    size = 1.0 / (A * A + B * B + 1e-300)
+    size = 1.0 / (A * A + B * B + LEAST_SIZE)
     # (A dB - B dA) / (A^2 + B^2) = (A u + B f) x b / (A^2 + B^2)
     gradient = cross(scaled(size, plus_scaled(scaled(A, up), B, forward)), b)
     return atan2(B, A), gradient, dot(gradient, spin(model, work, i, False))
@@ -174,7 +176,7 @@ def check(force: Any, joints: Any) -> Problems:
         return
     forward, up = road.axes()
     between = ends[1] - ends[0]
-    if np.hypot(between @ forward, between @ up) <= abs(radii[1] - radii[0]) + 1e-9:
+    if np.hypot(between @ forward, between @ up) <= abs(radii[1] - radii[0]) + NO_TANGENT:
         yield "its wheels have no common tangent", "Put their centres farther apart along the road"
     left = np.cross(up, forward)
     for body, centre in zip((force.a, force.b), ends, strict=True):
@@ -183,6 +185,6 @@ def check(force: Any, joints: Any) -> Problems:
             if joint.child != body or not JOINTS[joint.kind].hinge or at is None or axis is None or not np.any(axis):
                 continue
             axis, arm = axis / np.linalg.norm(axis), centre - at
-            if abs(axis @ left) > 0.99 and np.linalg.norm(arm - (arm @ axis) * axis) < 1e-6:
+            if abs(axis @ left) > 0.99 and np.linalg.norm(arm - (arm @ axis) * axis) < ON_AXIS:
                 yield (f"{body!r} spins about the wheel's axis: the belt would wind up on it",
                        f"Name the body that carries it, {joint.parent!r}")  # fmt: skip

@@ -16,8 +16,9 @@ from madi.imports.urdf import Frame, start, told, warned
 from madi.imports.xml import Element, parse_xml, read_xml
 from madi.model.elements import Visual
 from madi.model.model import Model
-from madi.spatial.rotation import as_rotation
+from madi.spatial.rotation import NO_LENGTH, as_rotation
 
+OPPOSITE = 1e-12  # 1 + cosine of the angle to z: any half turn will do
 DENSITY = 1000.0
 LEFT_OUT = ("actuator", "sensor", "tendon", "contact", "keyframe", "deformable", "custom", "extension")
 JOINTS = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical", "free": "free"}
@@ -303,7 +304,7 @@ class _Reader:
             six = np.array(element.numbers("xyaxes", 6))
             x, y = six[:3], six[3:]
             z = np.cross(x, y)
-            if not np.linalg.norm(z) > 1e-12:
+            if not np.linalg.norm(z) > NO_LENGTH:
                 raise element.error("xyaxes are along one line")
             x, z = x / np.linalg.norm(x), z / np.linalg.norm(z)
             return np.stack([x, np.cross(z, x), z], axis=1)
@@ -313,7 +314,7 @@ class _Reader:
 
     def _direction(self, element: Element, name: str, count: int) -> np.ndarray:
         values = np.array(element.numbers(name, count))
-        if not np.linalg.norm(values) > 1e-12:
+        if not np.linalg.norm(values) > NO_LENGTH:
             raise element.error(f"{name} is zero")
         return values / np.linalg.norm(values)
 
@@ -518,7 +519,7 @@ def _solid(kind: str, size: list[float]) -> tuple[float, np.ndarray]:
 def _least_turn(z: np.ndarray) -> np.ndarray:
     """The smallest rotation that takes (0, 0, 1) to z."""
     c = float(z[2])
-    if c < -1 + 1e-12:
+    if c < -1 + OPPOSITE:
         return np.diag([1.0, -1.0, -1.0])
     v = np.array([-z[1], z[0], 0.0])
     K = np.array([[0, 0, v[1]], [0, 0, -v[0]], [-v[1], v[0], 0]])

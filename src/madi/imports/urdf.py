@@ -10,12 +10,13 @@ import numpy as np
 
 from madi.errors import InputError, warn
 from madi.imports.xml import Element, parse_xml, read_xml
+from madi.model.check_joints import TRIANGLE
 from madi.model.elements import Visual
 from madi.model.model import Model
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "floating": "free",
          "planar": "planar"}  # fmt: skip
-FEW = 8  # names of a note in a warning
+TOLD = 8  # names of a note in a warning
 LEFT_OUT = {"transmission": "transmissions", "gazebo": "Gazebo's extensions", "sensor": "sensors"}
 
 
@@ -172,7 +173,7 @@ class _Robot:
         J = frame.R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ frame.R.T
         moments = np.linalg.eigvalsh(J)
         weightless = mass.number("value") == 0 and bool(np.any(J))
-        unphysical = weightless or bool(moments[2] > (moments[0] + moments[1]) * (1 + 1e-9))
+        unphysical = weightless or bool(moments[2] > (moments[0] + moments[1]) * (1 + TRIANGLE))
         if unphysical:
             self.note("inertias no rigid body can have (taken as they are)", f"line {inertia.line}")
         return {"mass": mass.number("value"), "com": tuple(frame.r), "inertia": J, "unphysical": unphysical}
@@ -335,4 +336,4 @@ def brief(note: str) -> str:
     """A note with its first names, and how many more there are."""
     what, _, names = note.rpartition(": ")
     listed = names.split(", ")
-    return note if len(listed) <= FEW else f"{what}: {', '.join(listed[:FEW])} and {len(listed) - FEW} more"
+    return note if len(listed) <= TOLD else f"{what}: {', '.join(listed[:TOLD])} and {len(listed) - TOLD} more"

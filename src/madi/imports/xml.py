@@ -12,7 +12,7 @@ import numpy as np
 from madi.errors import FileError
 
 BEYOND = 1e30  # no number of a mechanism is larger; their squares and cubes must be numbers too
-LARGEST, MOST, DEEPEST = 20_000_000, 200_000, 200  # bytes, elements, elements within elements
+LARGEST, MOST_ELEMENTS, DEEPEST = 20_000_000, 200_000, 200  # bytes, elements, elements within elements
 
 
 @dataclass
@@ -94,7 +94,7 @@ def parse_xml(text: bytes | str, file: str = "text") -> Element:
         nonlocal count
         count += 1
         made = Element(tag, attributes, file, parser.CurrentLineNumber)
-        if count > MOST or len(stack) > DEEPEST:
+        if count > MOST_ELEMENTS or len(stack) > DEEPEST:
             raise made.error("too many elements, or too many within each other")
         (stack[-1].children if stack else roots).append(made)
         stack.append(made)

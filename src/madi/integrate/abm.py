@@ -44,8 +44,9 @@ from madi.kernel.fields import Reals, integer, over, real, reals
 HIGHEST = 12  # order of the predictor
 ROWS = HIGHEST + 2  # rows phi_i kept
 TABLE = str(ROWS + 1)  # numbers from 1 to ROWS, counted as in the formulas
-NONE = 1e200  # error of an order that is not there
+NO_ORDER = 1e200  # error of an order that is not there
 AIM = 0.5  # of the tolerance: the error a step is chosen for
+SMALLEST = 1e-12  # of the tolerance: a smaller error lets the step grow no more, and can be zero
 SETTLED = 1.05  # how much longer a step another order must allow
 
 
@@ -183,8 +184,8 @@ def errors(m: AdamsMemory, h, n):
             here = e
         low = max(low, w * abs(delta + beta * m.phi[below + j]))
         high = max(high, w * abs(delta - next_beta * m.phi[above + j]))
-    m.low = h * abs(m.g[k] - m.g[k - 1]) * low if k > 1 else NONE
-    m.high = h * abs(m.g[k + 2] - m.g[k + 1]) * high if m.stored > k else NONE
+    m.low = h * abs(m.g[k] - m.g[k - 1]) * low if k > 1 else NO_ORDER
+    m.high = h * abs(m.g[k + 2] - m.g[k + 1]) * high if m.stored > k else NO_ORDER
     return h * abs(m.g[k + 1] - m.g[k]) * here
 
 
@@ -193,13 +194,13 @@ def choose_order(m: AdamsMemory, here):
     """The order whose error would allow the longest step: one lower, the same, or (when settled) one higher; returns by how
     much longer than the last."""
     k = m.order
-    order, factor = k, (AIM / max(here, 1e-12)) ** (1.0 / (k + 1.0))
+    order, factor = k, (AIM / max(here, SMALLEST)) ** (1.0 / (k + 1.0))
     if k > 1:
-        other = (AIM / max(m.low, 1e-12)) ** (1.0 / k)
+        other = (AIM / max(m.low, SMALLEST)) ** (1.0 / k)
         if other > SETTLED * factor:
             order, factor = k - 1, other
     if order == k and k < HIGHEST and m.stored > k and m.since > k:
-        other = (AIM / max(m.high, 1e-12)) ** (1.0 / (k + 2.0))
+        other = (AIM / max(m.high, SMALLEST)) ** (1.0 / (k + 2.0))
         if other > SETTLED * factor:
             order, factor = k + 1, other
     if order != k:

@@ -6,11 +6,15 @@ from madi.integrate.memory import DONE, NOT_FINITE, AdaptiveMemory, Memory
 from madi.integrate.step import derivative
 from madi.joints.ladder import quaternion_at
 from madi.kernel import kernel, present
+from madi.loops.kkt import NEARLY_SINGULAR
 from madi.loops.memory import REMEMBERED
 
-SINGULAR = 2e-3  # pivot ratio of the loop equations below which a position counts as singular
 ROUNDING = 1e-6  # error of a step in a singular position, against the state, up to which rounding may be to blame
 SHORTEST = 1e-10  # s, or of the time: a step that still leaves the finite numbers is hopeless
+SMALLEST_ERROR = 1e-10  # of the tolerance: a smaller one lets the step grow no more, and can be zero
+# the first step: s, where nothing tells its length; sizes and rates, by their tolerances, that are nothing; x' and x'' of a
+# motion that is straight; its step, against the trial
+SHORT, NEXT_TO_NOTHING, STRAIGHT, STRAIGHT_ON = 1e-6, 1e-5, 1e-15, 1e-3
 FAR_SHORTER, SHORTER = 0.1, 0.7  # after a stage that left them; in a singular position
 MUCH_SHORTER, SOMEWHAT_SHORTER = 0.05, 0.6  # of the last step in a regular position, see `leaps`
 NEAR_MISS = 0.2  # of a singular position: how far its V may be off
@@ -65,7 +69,7 @@ def first_step(m: AdaptiveMemory, d0, x, dx, order):
         size += (m.scale[j] * w) ** 2
         rate += (d0[j] * w) ** 2
     size, rate = (size / n) ** 0.5, (rate / n) ** 0.5
-    h = 1e-6 if size < 1e-5 or rate < 1e-5 else 0.01 * size / rate
+    h = SHORT if size < NEXT_TO_NOTHING or rate < NEXT_TO_NOTHING else 0.01 * size / rate
     h = min(h, m.end - m.t)
     for c in range(nv):
         x[c], x[nv + c] = h * d0[c], m.v[c] + h * d0[nv + c]
@@ -76,7 +80,7 @@ def first_step(m: AdaptiveMemory, d0, x, dx, order):
         curve += ((dx[j] - d0[j]) * w) ** 2
     curve = (curve / n) ** 0.5 / h
     big = max(rate, curve)
-    step = max(1e-6, 1e-3 * h) if big <= 1e-15 else (0.01 / big) ** (1.0 / (order + 1.0))
+    step = max(SHORT, STRAIGHT_ON * h) if big <= STRAIGHT else (0.01 / big) ** (1.0 / (order + 1.0))
     return min(100.0 * h, step, m.end - m.t)
 
 
@@ -93,7 +97,7 @@ def choose_first_step(m: AdaptiveMemory, d0, order):
 @kernel
 def in_singular_position(m: Memory):
     """Whether the loops were in one since the last step."""
-    return present(m.close) and m.tally.lowest < SINGULAR
+    return present(m.close) and m.tally.lowest < NEARLY_SINGULAR
 
 
 @kernel
@@ -131,7 +135,7 @@ def note_step(m: Memory, t, h):
     tally = m.tally
     if not present(m.close):
         return
-    if tally.lowest >= SINGULAR:
+    if tally.lowest >= NEARLY_SINGULAR:
         tally.good_step = h
     tally.lowest = tally.independence
     root = max(tally.independence, 0.0) ** 0.5

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from madi.integrate.control import ROUNDING, choose_first_step, error_norm, larger_scales, scales
+from madi.integrate.control import ROUNDING, SMALLEST_ERROR, choose_first_step, error_norm, larger_scales, scales
 from madi.integrate.march import begin_at_rest, judged_steps
 from madi.integrate.memory import DONE, AdaptiveMemory, Loop
 from madi.integrate.outputs import wanted, write_stage
@@ -75,7 +75,7 @@ def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.
 
     @kernel
     def longer(m: AdaptiveMemory, h, error):
-        factor = SAFETY * max(error, 1e-10) ** -PRESENT * m.last_error**PAST
+        factor = SAFETY * max(error, SMALLEST_ERROR) ** -PRESENT * m.last_error**PAST
         # shorter steps are no cure for rounding (control.leaps)
         factor = min(GROW, max(1.0 if 1.0 < error < ROUNDING / m.rtol else SHRINK, factor))
         m.last_error = max(error, FIRST_ERROR)

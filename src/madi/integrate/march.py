@@ -13,12 +13,11 @@ from madi.integrate.control import come_back_shorter, leaps, note_step
 from madi.integrate.memory import AGAIN, DONE, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Loop, Memory
 from madi.integrate.outputs import cubic_outputs, first_outputs
 from madi.integrate.step import accelerations, all_finite, arrived, take
-from madi.kernel import Kernel, kernel
+from madi.kernel import HUGE, Kernel, kernel
 
 ON_GRID = 1e-9  # of a step: a grid point that near to the end is the end
 RESOLVED = 1e-14  # of the time: steps shorter than that are none
 LAST_PART = 1.01  # steps: what is left of a run is one step, not one and a hundredth
-HUGE = 1e300  # an error beyond is none
 
 
 @kernel

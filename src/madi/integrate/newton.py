@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from madi.constraints.fields import REGULARISATION
 from madi.equations.fields import Arrays
 from madi.integrate.memory import Memory
 from madi.kernel import call, kernel, present, view1
@@ -23,7 +24,6 @@ from madi.topology.pattern import Factor
 
 PARTS = 6
 PART_QDD, PART_QD, PART_Q, PART_LAM, PART_PHI, PART_RATE = range(PARTS)
-REGULARISATION = 2  # model.row_value[r, ...]: eps of a row
 DIFFERENCE = 1e-5  # m, rad, m/s, rad/s: of central differences by q and qd; R is linear in the rest
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from madi.integrate.control import SHORTEST, choose_first_step, error_norm, larger_scales, scales
+from madi.integrate.control import SHORTEST, SMALLEST_ERROR, choose_first_step, error_norm, larger_scales, scales
 from madi.integrate.march import begin_at_rest, fixed_steps, judged_steps
 from madi.integrate.memory import AGAIN, DONE, NEWTON_FAILED, NOT_FINITE, AdaptiveMemory
 from madi.integrate.method import Adaptive
@@ -40,7 +40,7 @@ from madi.integrate.newton import (
 )
 from madi.integrate.outputs import AT_END, cubic_ends, cubic_outputs, wanted
 from madi.integrate.step import arrive, arrived, derivative, start_step
-from madi.kernel import call, kernel, view1
+from madi.kernel import HUGE, call, kernel, view1
 from madi.kernel.fields import Reals, integer, real, reals
 
 _R = 6.0**0.5
@@ -66,8 +66,9 @@ TI = np.linalg.inv(T)
 D1, D2, D3 = -(13.0 + 7.0 * _R) / 3.0, (-13.0 + 7.0 * _R) / 3.0, -1.0 / 3.0  # of the error estimate
 # of the polynomial through (0, 0) and the stages, its value in the middle of the step
 HALF = np.array([np.prod([(0.5 - c) / (C[i] - c) for c in (0.0, *np.delete(C, i))]) for i in range(3)])
-MOST = 8  # iterations; of a fixed step five times as many, and to this tolerance: nothing else judges the step
-MOST_FIXED, TOLERANCE_FIXED, SMALL_FIXED = 5 * MOST, 1e-10, 1e-2
+MOST_ITERATIONS = 8  # of a fixed step five times as many, and to this tolerance: nothing else judges the step
+MOST_FIXED, TOLERANCE_FIXED, SMALL_FIXED = 5 * MOST_ITERATIONS, 1e-10, 1e-2
+ROUNDING = 1e-14  # of the state: Newton is asked for no more
 QUICK = 1e-3  # rate of convergence with which a matrix is kept
 FAILS = float("inf")  # error of a step whose stages cannot be solved for
 STALE, FRESH, KEPT = 0, 1, 2  # the blocks: to be made; made at this point; made before, and still good
@@ -249,10 +250,10 @@ def newton(m: RadauMemory, t, h):
         if k > 0:
             rate = change / before
         m.made, m.rate = k + 1, rate
-        if most > MOST and k > 0 and change < 1.0 and rate > 0.3:  # of a fixed step: rounding, at rest
+        if most > MOST_ITERATIONS and k > 0 and change < 1.0 and rate > 0.3:  # of a fixed step: rounding, at rest
             return True
         slow = k > 2 and rate ** (most - 1 - k) / (1.0 - rate) * change > 10.0 * small
-        if not change < 1e300 or (k > 0 and rate >= 1.0) or slow:
+        if not change < HUGE or (k > 0 and rate >= 1.0) or slow:
             return False
         if change == 0.0 or (k > 0 and rate / (1.0 - rate) * change <= small):
             return True
@@ -370,8 +371,8 @@ def keep_blocks(m: RadauMemory, h):
 @kernel
 def change_of_step(m: RadauMemory, error):
     """By the error, and shorter where Newton needed many iterations."""
-    quickly = 0.9 * (2.0 * MOST + 1.0) / (2.0 * MOST + m.made)
-    return min(8.0, max(0.2, quickly * max(error, 1e-10) ** -0.25))
+    quickly = 0.9 * (2.0 * MOST_ITERATIONS + 1.0) / (2.0 * MOST_ITERATIONS + m.made)
+    return min(8.0, max(0.2, quickly * max(error, SMALLEST_ERROR) ** -0.25))
 
 
 @kernel
@@ -398,8 +399,8 @@ def shorter(m: RadauMemory, h, error):
 def begin(m: RadauMemory):
     """Accelerations, tolerances of Newton, a first step."""
     status = begin_at_rest(m)
-    m.newton_rtol, m.newton_atol, m.newton_most = m.rtol, m.atol, MOST
-    m.newton_small = max(1e-14 / m.rtol, min(0.03, m.rtol**0.5))
+    m.newton_rtol, m.newton_atol, m.newton_most = m.rtol, m.atol, MOST_ITERATIONS
+    m.newton_small = max(ROUNDING / m.rtol, min(0.03, m.rtol**0.5))
     m.last_error = 1.0
     choose_first_step(m, m.d, 3.0)
     return status

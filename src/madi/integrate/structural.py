@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
-from madi.integrate.march import begin_at_rest, fixed_steps
+from madi.integrate.march import ON_GRID, begin_at_rest, fixed_steps
 from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE
 from madi.integrate.method import Method, within
 from madi.integrate.newton import ImplicitMemory, assemble, blocks_at, factorise, right_side, rows_side, solve
@@ -55,10 +55,11 @@ STILL = 1e-3  # m/s, rad/s: speeds below it count as this much, so that a mechan
 ROUNDING = 1e-8  # relative corrections that no longer fall, with a matrix of this very step, are rounding
 NOISE = 1e-13  # the same with an older matrix
 SHARE = 1e-3  # of the step's own error that Newton may leave
-LEAST = 1e-15  # relative correction below which there is nothing to gain
+LEAST_CORRECTION = 1e-15  # relative: below it there is nothing to gain
 SLOW = 0.05  # how much of a correction may be left by the next, with an old matrix
 DIVERGES = 2.0  # how much larger a correction may be than the one before
 STALLS = 0.3  # how much of a correction is left where rounding is all that is corrected
+LEAST_BETA = 1e-6  # of Newmark, which divides by it: with 0 it is explicit, a method of its own
 HISTORY = 6  # steps remembered, (t, h, iterations, correction) each
 
 
@@ -178,7 +179,7 @@ def correct(m: StructuralMemory, h):
             m.trial[2 * nv + r] = m.trial[2 * nv + r] + m.solved[p]
     own = h * jump * jump / (12.0 * most) if most > 0.0 else 0.0
     m.change = c_v * change / (size + STILL)
-    return max(LEAST, min(TOLERANCE, SHARE * own / (size + STILL)))
+    return max(LEAST_CORRECTION, min(TOLERANCE, SHARE * own / (size + STILL)))
 
 
 @kernel
@@ -289,7 +290,7 @@ def advance(m: StructuralMemory, t, h):
     """A step in as many parts as Newton needs, halved where it fails; from and to what is carried in parts."""
     done, halved, status = 0.0, 0, DONE
     m.part_length = h
-    while done < h * (1.0 - 1e-9):
+    while done < h * (1.0 - ON_GRID):
         if present(m.whole):
             status = call(m.whole, t + done, m.q, m.v, m.a, m.q_stage)
         else:
@@ -396,7 +397,7 @@ class Newmark(Structural):
         super().__post_init__()
         within(self.gamma, "gamma", 0.5, 1.0)
         if self.beta is not None:
-            within(self.beta, "beta", 1e-6, 1.0)
+            within(self.beta, "beta", LEAST_BETA, 1.0)
 
     def scheme(self) -> tuple[float, float, float, float]:
         """See Structural."""

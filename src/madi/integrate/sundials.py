@@ -25,9 +25,13 @@ from madi.integrate.method import Adaptive
 from madi.integrate.newton import ImplicitMemory
 from madi.joints.chart import chart_rate, retract
 from madi.joints.ladder import quaternion_at
+from madi.kernel import LEAST_SIZE
 from madi.loops.methods import two_rates
 
 TURN = 1.5  # rad in one chart
+DEPENDENT = 1e-9  # pivot of a row, against the largest, below which it adds nothing
+AT_REST = 1e-9  # rad/s, added to the largest: what stands still stays in its chart for long
+ANY_ERROR = 1e12  # absolute tolerance of what no error is asked of
 MOST_STEPS = 100_000  # of the solver between two outputs
 
 
@@ -99,7 +103,7 @@ class Outside:
         found = self.jacobian(t, self.q, self.v, a, none)
         _, R, order = qr(found["phi"].T, mode="economic", pivoting=True)
         size = np.abs(np.diag(R))
-        self.off[order[: len(size)][size < 1e-9 * np.max(size, initial=1e-300)]] = True
+        self.off[order[: len(size)][size < DEPENDENT * np.max(size, initial=LEAST_SIZE)]] = True
         self.off[order[len(size) :]] = True
         found["lam"][:, self.off] = 0.0
         lack = -self.residual(t, self.q, self.v, a, none)[: self.nv]
@@ -116,7 +120,7 @@ class Outside:
             while t < goal:
                 stop = goal
                 if len(self.turning):
-                    stop = min(goal, t + TURN / (float(np.max(np.abs(v[self.turning]))) + 1e-9))
+                    stop = min(goal, t + TURN / (float(np.max(np.abs(v[self.turning]))) + AT_REST))
                     if np.max(np.abs(theta[self.turning])) > 0.5:
                         self.q, self.v = self.moved(theta), v.copy()
                         solver, theta = begin(t), np.zeros(self.nv)
@@ -216,7 +220,7 @@ def ida(run: Any) -> int:
             lam = out.multipliers(t, a)
             options["algebraic_idx"] = list(range(2 * nv, 2 * nv + 2 * nr))
             # multipliers follow from the rest; their own error must not choose the step
-            options["atol"] = np.concatenate([np.full(2 * nv, options["atol"]), np.full(2 * nr, 1e12)])
+            options["atol"] = np.concatenate([np.full(2 * nv, options["atol"]), np.full(2 * nr, ANY_ERROR)])
         solver = package(residual, jacfn=jacobian, **options)
         y = np.concatenate([np.zeros(nv), out.v, lam, np.zeros(nr)])
         solver.init_step(t, y, np.concatenate([out.v, a, np.zeros(2 * nr)]))

@@ -26,6 +26,9 @@ F = TypeVar("F", bound=Kernel)
 KERNELS: list[Kernel] = []
 INLINE: set[Kernel] = set()
 
+HUGE = 1e300  # sizes beyond it are not finite; where a search for the least begins
+LEAST_SIZE = 1e-300  # added to, or the least of, what is divided by, compared with or under a root: far below all sizes
+
 
 def kernel(function: F) -> F:
     """Mark `function` as a kernel; it stays the plain function it is."""

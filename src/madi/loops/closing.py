@@ -19,13 +19,16 @@ from madi.joints.chart import retract
 from madi.kernel import Kernel, kernel
 from madi.loops.dense import NAN
 from madi.loops.fields import Arrays, Work
-from madi.loops.kkt import NEAR, coefficients
+from madi.loops.kkt import NEARLY_SINGULAR, coefficients
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.signals.tape import apply_forces
 
-MOST = 30  # iterations of one level
+MOST_ITERATIONS = 30  # of one level
 POSITION_TINY, POSITION_GOOD = 2e-13, 5e-11  # m or rad: stop at once; stop when nothing more is gained
 VELOCITY_TINY, VELOCITY_GOOD = 2e-12, 5e-10
+VELOCITY_ROUNDING = 1e-15  # of the largest speed: what its rounding leaves of a row
+NEARLY_CLOSED = 1e-3  # m or rad: so near, Newton's steps converge unless rows contradict each other
+LEAST_ACCELERATION = 1e-3  # m/s2, rad/s2: smaller ones count as this much, so that a mechanism may be at rest
 SLOW = 0.2  # a step that leaves more than this is no longer worth its matrix
 
 
@@ -60,9 +63,9 @@ def closing_positions(refactor: Kernel, step_for: Kernel) -> Kernel:
         size = worst(work.phi, model.nr)
         work.tally.opened = size
         fresh = False
-        near = work.tally.independence < NEAR
+        near = work.tally.independence < NEARLY_SINGULAR
         tiny, good = max(work.options.tolerance, POSITION_TINY), max(work.options.tolerance, POSITION_GOOD)
-        for _ in range(MOST):
+        for _ in range(MOST_ITERATIONS):
             if size <= tiny and not near:
                 return True
             if near:  # a row's weak direction turns from step to step: only the matrix of this very state sees it
@@ -83,7 +86,7 @@ def closing_positions(refactor: Kernel, step_for: Kernel) -> Kernel:
                     return True
                 if now != now or now > 1e3 * (size + 1.0):
                     return False
-                if fresh and now > 0.9 * size and now < 1e-3:
+                if fresh and now > 0.9 * size and now < NEARLY_CLOSED:
                     return False  # the exact matrix does not help: the rows contradict each other
                 work.factor_valid = 0
             fresh = False
@@ -102,16 +105,16 @@ def closing_velocities(refactor: Kernel, step_for: Kernel) -> Kernel:
         Where drives' speeds are not those of v, as carried by the integrator, the first step gets their impulse too."""
         velocities(model, work, work.q, work.v)
         evaluate_rows(model, work)
-        rounding = 1e-15 * worst(work.v, model.nv)
+        rounding = VELOCITY_ROUNDING * worst(work.v, model.nv)
         tiny = max(work.options.tolerance, VELOCITY_TINY) + rounding
         good = max(work.options.tolerance, VELOCITY_GOOD) + 10.0 * rounding
         size = worst(work.rate, model.nr)
         fresh = False
-        near = work.tally.independence < NEAR
+        near = work.tally.independence < NEARLY_SINGULAR
         if near:
             work.factor_valid = 0
         pushed = drive_impulse(model, work, v) > VELOCITY_TINY + rounding
-        for _ in range(MOST):
+        for _ in range(MOST_ITERATIONS):
             if size <= tiny and not (near or pushed):
                 return True
             if work.factor_valid == 0:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from madi.kernel import inline, kernel, sqrt
+from madi.kernel import HUGE, LEAST_SIZE, inline, kernel, sqrt
 
 NAN = float("nan")
+ORTHONORMAL, NEARLY_ORTHONORMAL = 1e-14, 1e-8  # entries of A^T A - 1: rounding; half the digits, good enough at the end
 
 
 @kernel
 def cholesky(a, n):
     """a (its upper half) becomes U of U^T U; returns the smallest and largest diagonal of U, NaN if it is not definite.
     Rows are taken from the rows below them as a whole: what is side by side in memory is done side by side."""
-    low, high = 1e300, 0.0
+    low, high = HUGE, 0.0
     for k in range(n):
         x = a[k * n + k]
         if not x > 0.0:
@@ -63,7 +64,7 @@ def cholesky_solve(a, n, x):
 @kernel
 def lu(a, n, order):
     """a becomes L U with rows exchanged (order[k]: the row that came to place k); smallest and largest pivot."""
-    low, high = 1e300, 0.0
+    low, high = HUGE, 0.0
     for k in range(n):
         best = k
         for i in range(k + 1, n):
@@ -75,7 +76,7 @@ def lu(a, n, order):
                 a[k * n + j], a[best * n + j] = a[best * n + j], a[k * n + j]
         pivot = a[k * n + k]
         low, high = min(low, abs(pivot)), max(high, abs(pivot))
-        if not abs(pivot) > 1e-300:
+        if not abs(pivot) > LEAST_SIZE:
             return NAN, NAN
         for i in range(k + 1, n):
             x = a[i * n + k] / pivot
@@ -118,7 +119,7 @@ def polar(A, B, f, row):
                     x += A[k * f + i] * A[k * f + j]
                 B[i * f + j] = x
                 worst = max(worst, abs(x - (1.0 if i == j else 0.0)))
-        if worst < 1e-14:
+        if worst < ORTHONORMAL:
             return True
         for i in range(f):  # row by row: A <- A (3 - A^T A) / 2
             for j in range(f):
@@ -128,7 +129,7 @@ def polar(A, B, f, row):
                 row[j] = 0.5 * x
             for j in range(f):
                 A[i * f + j] = row[j]
-    return worst < 1e-8
+    return worst < NEARLY_ORTHONORMAL
 
 
 # ---- f right-hand sides side by side: X is n x f, and each product is one for a whole row of it ---------------------------

@@ -5,12 +5,14 @@ All in coordinates measured by mass (`weigh`); see null_space.py.
 
 from __future__ import annotations
 
-from madi.kernel import kernel, sqrt
+from madi.constraints.fields import REGULARISATION
+from madi.kernel import HUGE, kernel, sqrt
 from madi.loops.dense import combine, polar, products_of_rows
 from madi.loops.fields import Arrays, Work
 from madi.loops.kkt import EPSILON
 
 DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds nothing
+VANISHED, ORTHOGONAL = 1e-28, 1e-15  # square of a column, by the largest entry's; cosine of two: rounding, nothing to turn
 
 
 @kernel
@@ -27,7 +29,7 @@ def weigh(model: Arrays, work: Work):
             work.column_scale[model.column_place[model.m_row[k]]] = 1.0 / sqrt(work.m_value[k])
     for r in range(model.nr):
         if model.row_place[r] >= 0:
-            work.row_scale[r] = sqrt(EPSILON / model.row_value[r, 2])
+            work.row_scale[r] = sqrt(EPSILON / model.row_value[r, REGULARISATION])
 
 
 @kernel
@@ -46,7 +48,7 @@ def choose_rows(model: Arrays, work: Work):
                 total += abs(a[rows * n + c])
             work.row_order[rows] = r
             rows += 1
-    if not total < 1e300:
+    if not total < HUGE:
         return -1
     for c in range(n):
         work.column_order[c] = c
@@ -140,7 +142,7 @@ def singular_directions(work: Work, m, n):
     largest = 0.0
     for j in range(m * n):
         largest = max(largest, abs(a[j]))
-    tiny = 1e-28 * largest * largest  # columns that have vanished are rounding: they are not turned against each other
+    tiny = VANISHED * largest * largest
     for _ in range(60):
         turned = False
         for p in range(n - 1):
@@ -150,7 +152,7 @@ def singular_directions(work: Work, m, n):
                     x += a[i * n + p] * a[i * n + p]
                     y += a[i * n + q] * a[i * n + q]
                     z += a[i * n + p] * a[i * n + q]
-                if x <= tiny or y <= tiny or abs(z) <= 1e-15 * sqrt(x * y):
+                if x <= tiny or y <= tiny or abs(z) <= ORTHOGONAL * sqrt(x * y):
                     continue
                 turned = True
                 tau = (y - x) / (2.0 * z)
@@ -174,7 +176,7 @@ def singular_directions(work: Work, m, n):
         for c in range(1, n):
             if size[c] < size[least]:
                 least = c
-        size[least] = 1e300
+        size[least] = HUGE
         for c in range(n):
             work.null[c * (n - m) + i] = V[c * n + least]
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from madi.bodies import mass_entry
 from madi.constraints.dispatch import jacobian_entry
+from madi.constraints.fields import REGULARISATION
 from madi.kernel import inline, kernel
 from madi.loops.fields import Arrays, Factored, Work
 from madi.spatial.vector import dot, six
 
 EPSILON = 1e-10  # regularisation of a row against what its diagonal usually is
 PROXIMAL = 1  # steps after the first solution; each gains the factor eps on a regular mechanism
-NEAR = 2e-3  # pivot ratio below which the rows are no longer safely independent
+NEARLY_SINGULAR = 2e-3  # pivot ratio below which the rows are no longer safely independent
+DEPENDENT_PIVOT = 1e-7  # pivot ratio below which a row depends on others: eps and rounding are all that is left
 
 
 @kernel
@@ -32,7 +34,7 @@ def remark(tally, dependent, near):
     tally.dependent = dependent
     tally.independence = near
     tally.lowest = min(tally.lowest, near)
-    tally.careful = 1 if dependent > 0 or near < NEAR else 0
+    tally.careful = 1 if dependent > 0 or near < NEARLY_SINGULAR else 0
 
 
 @kernel
@@ -61,7 +63,7 @@ def factorise(model: Arrays, work: Work, softness):
     for r in range(model.nr):
         p = model.row_place[r]
         if p >= 0:
-            F[p] = -model.row_value[r, 2] * (1.0 + softness)
+            F[p] = -model.row_value[r, REGULARISATION] * (1.0 + softness)
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 F[model.j_place[j]] = work.j_value[j]
     eliminate(model, F)

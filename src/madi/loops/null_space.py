@@ -30,7 +30,7 @@ docs/references.md: [P2], [Singh, Likins 1985], [Kim, Vanderploeg 1986, QR], [We
 from __future__ import annotations
 
 from madi.kernel import inline, kernel, sqrt
-from madi.loops.closing import closing, composite_masses
+from madi.loops.closing import LEAST_ACCELERATION, closing, composite_masses
 from madi.loops.dense import (
     NAN,
     cholesky,
@@ -61,6 +61,7 @@ HOPELESS = 1e12  # condition number at which they are chosen anew even within a 
 HOPELESS_SQUARED = 1e7  # the same for the pseudo-inverse, which squares it
 ONCE_MORE = 1e3  # condition number from which on the pseudo-inverse projects twice
 LEAVES = 0.3  # share of the velocity outside the span of T, at which svd chooses anew
+AT_REST = 1e-20  # J: twice the kinetic energy below which the velocity has no direction to leave the span in
 
 
 # ---- rows and directions ---------------------------------------------------------------------------------------
@@ -469,7 +470,7 @@ def leaving(model: Arrays, work: Work):
     whole = 0.0
     for c in range(n):
         whole += y[c] * y[c]
-    return sqrt(max(0.0, 1.0 - kept / whole)) if whole > 1e-20 else 0.0
+    return sqrt(max(0.0, 1.0 - kept / whole)) if whole > AT_REST else 0.0
 
 
 @kernel
@@ -500,7 +501,7 @@ def misses(model: Arrays, work: Work):
             y = work.j_value[j] * work.acceleration[model.j_column[j]]
             x = x - y
             scale += abs(y)
-        if abs(x) > MISSES * (scale + 1e-3):
+        if abs(x) > MISSES * (scale + LEAST_ACCELERATION):
             return True
     return False
 

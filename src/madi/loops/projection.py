@@ -13,11 +13,13 @@ docs/references.md: [P0], [Bayo, Ledesma 1996].
 
 from __future__ import annotations
 
+from madi.constraints.fields import REGULARISATION
 from madi.kernel import kernel
-from madi.loops.closing import MOST, SLOW, closing, composite_masses
+from madi.loops.closing import LEAST_ACCELERATION, MOST_ITERATIONS, SLOW, closing, composite_masses
 from madi.loops.fields import Arrays, Work
-from madi.loops.kkt import EPSILON, factorise, hand_out, remark, residual, right_hand_side, solve
+from madi.loops.kkt import DEPENDENT_PIVOT, EPSILON, factorise, hand_out, remark, residual, right_hand_side, solve
 
+NEXT_TINY, ACCELERATION_GOOD = 1e-14, 1e-11  # of the largest: the correction to come; one that no longer falls
 CHEAP = 6  # products of a factorisation against those of a solution
 
 
@@ -57,10 +59,10 @@ def close_accelerations(model: Arrays, work: Work):
     right_hand_side(model, work, x)
     solve(model, work.factor, x)
     last = 0.0
-    for _ in range(MOST):
+    for _ in range(MOST_ITERATIONS):
         residual(model, work, x, y, 1)
         solve(model, work.factor, y)
-        size, scale = 0.0, 1e-3
+        size, scale = 0.0, LEAST_ACCELERATION
         for c in range(model.nv):
             p = model.column_place[c]
             if p >= 0:
@@ -75,10 +77,10 @@ def close_accelerations(model: Arrays, work: Work):
         work.tally.acceleration_steps += 1
         if last == 0.0:
             last = scale
-        if size * size <= 1e-14 * scale * last:
+        if size * size <= NEXT_TINY * scale * last:
             break
         if not size < SLOW * last:
-            if size <= 1e-11 * scale:
+            if size <= ACCELERATION_GOOD * scale:
                 break
             if not fresh:
                 factorise(model, work, 0.0)
@@ -98,8 +100,8 @@ def look_at_pivots(model: Arrays, work: Work):
     for r in range(model.nr):
         p = model.row_place[r]
         if p >= 0:
-            ratio = -EPSILON / (work.factor[p] * model.row_value[r, 2])
-            if ratio < 1e-7:
+            ratio = -EPSILON / (work.factor[p] * model.row_value[r, REGULARISATION])
+            if ratio < DEPENDENT_PIVOT:
                 dependent += 1
             elif ratio < near:
                 near = ratio

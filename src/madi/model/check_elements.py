@@ -16,6 +16,7 @@ from madi.forces.takes import NUMBER
 from madi.model.check_joints import coordinate, known_bodies, unknown
 from madi.model.elements import body_name, joint_name
 from madi.model.flexible import flexible_names
+from madi.spatial.rotation import NO_LENGTH
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -85,5 +86,5 @@ def constraints(model: Model) -> Iterator[Finding]:
         for problem, cure in kind.check(replace(c, a=a, b=b), points, joints):
             yield Finding(where, problem, cure)
         axis = finite_numbers(c.axis, 3)
-        if not (kind.on_joints or kind.rod) and (axis is None or np.linalg.norm(axis) < 1e-12):
+        if not (kind.on_joints or kind.rod) and (axis is None or np.linalg.norm(axis) < NO_LENGTH):
             yield Finding(where, f"the direction {c.axis!r} is not one", "Give three numbers, not all zero")

@@ -14,10 +14,16 @@ from madi.joints import KINDS
 from madi.joints.ladder import drawn_subspace
 from madi.model.elements import Body, Joint, body_name, inertia_matrix
 from madi.model.flexible import defects, flexible_names, known_points
-from madi.spatial.rotation import as_rotation, frame_with_z
+from madi.spatial.rotation import NO_LENGTH, PARALLEL, as_rotation, frame_with_z
 
 if TYPE_CHECKING:
     from madi.model.model import Model
+
+SYMMETRIC, NEGATIVE = 1e-9, 1e-12  # of the largest moment: difference across the diagonal; what a principal one is below 0
+TRIANGLE = 1e-9  # of the sum of two principal moments: rounding of a third that is as large, of a thin plate
+ZERO_QUATERNION = 1e-9  # length below which there is no rotation in it
+PERPENDICULAR = 1e-6  # cosine of the angle between two axes as given, with seven digits
+COMMON = 1e-9  # singular value of unit motions that two joints both allow: rounding
 
 
 def known_bodies(model: Model) -> set[str]:
@@ -77,15 +83,15 @@ def _inertia(body: Body, where: str, mass: float | None) -> Iterator[Finding]:
         yield Finding(where, f"inertia {body.inertia!r} is not 3 or 3x3 finite numbers", "Give (Ixx, Iyy, Izz) in kg m^2")
         return
     scale = float(np.max(np.abs(inertia)))
-    if not np.allclose(inertia, inertia.T, atol=1e-9 * scale):
+    if not np.allclose(inertia, inertia.T, atol=SYMMETRIC * scale):
         yield Finding(where, "the 3x3 inertia is not symmetric", "Products of inertia stand on both sides of the diagonal")
         return
     principal = np.linalg.eigvalsh(inertia)
     moments = "(" + ", ".join(f"{value:.4g}" for value in principal) + ")"
-    if principal[0] < -1e-12 * scale:
+    if principal[0] < -NEGATIVE * scale:
         cure = "Check signs and units; off-diagonal entries are -∫xy dm and so on"
         yield Finding(where, f"the inertia is not positive: its principal moments are {moments}", cure)
-    elif not body.unphysical and principal[2] > (principal[0] + principal[1]) * (1 + 1e-9):
+    elif not body.unphysical and principal[2] > (principal[0] + principal[1]) * (1 + TRIANGLE):
         problem = f"no rigid body has these principal moments, {moments}: the largest exceeds the sum of the others"
         cure = "Correct the inertia, or accept it as it is with unphysical=True (in a file unphysical: true)"
         yield Finding(where, problem, cure)
@@ -121,7 +127,7 @@ def joints(model: Model) -> Iterator[Finding]:
                 yield Finding(where, problem, f"A {joint.kind} joint takes {count}")
         yield from _rotor(joint, where)
         at, q0 = kind.quaternion, numbers(joint.q0, kind.nq)
-        if at is not None and q0 is not None and np.linalg.norm(q0[at : at + 4]) < 1e-9:
+        if at is not None and q0 is not None and np.linalg.norm(q0[at : at + 4]) < ZERO_QUATERNION:
             yield Finding(where, "the quaternion in q0 is zero", "No rotation is (1, 0, 0, 0)")
     for pair, between in pairs.items():
         if len(between) > 1 and not pair & flexible_names(model):
@@ -148,11 +154,11 @@ def _axes(joint: Joint, where: str) -> Iterator[Finding]:
     for axis, given in zip(axes, joint.axes, strict=True):
         if axis is None:
             yield Finding(where, f"axis {given!r} is not three finite numbers", "Give a direction such as (0, 1, 0)")
-        elif np.linalg.norm(axis) < 1e-12:
+        elif np.linalg.norm(axis) < NO_LENGTH:
             yield Finding(where, "the axis is zero", "Give a direction such as (0, 1, 0); its length does not matter")
-    if wanted == 2 and all(a is not None and np.linalg.norm(a) > 1e-12 for a in axes):
+    if wanted == 2 and all(a is not None and np.linalg.norm(a) > NO_LENGTH for a in axes):
         a, b = axes
-        if abs(np.dot(a, b)) > 1e-6 * np.linalg.norm(a) * np.linalg.norm(b):  # type: ignore[arg-type]
+        if abs(np.dot(a, b)) > PERPENDICULAR * np.linalg.norm(a) * np.linalg.norm(b):  # type: ignore[arg-type]
             cure = "Make them so, or use two revolute joints and a massless body"
             yield Finding(where, "its two axes are not perpendicular", cure)
     if numbers(joint.pitch) is None or np.shape(joint.pitch) != ():
@@ -160,7 +166,7 @@ def _axes(joint: Joint, where: str) -> Iterator[Finding]:
     if joint.x_axis is not None:
         x = numbers(joint.x_axis, 3)
         z = axes[0] if axes else None
-        along = x is not None and z is not None and np.linalg.norm(np.cross(x, z)) < 1e-9 * np.linalg.norm(x)
+        along = x is not None and z is not None and np.linalg.norm(np.cross(x, z)) < PARALLEL * np.linalg.norm(x)
         if x is None or not np.any(x) or along:
             problem = f"x_axis {joint.x_axis!r} is no direction in the plane"
             yield Finding(where, problem, "Give one that is not along the axis")
@@ -197,5 +203,5 @@ def _freedom(joint: Joint) -> np.ndarray | None:
 def _intersection(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Basis of the common subspace of the columns of a and b."""
     _, s, vt = np.linalg.svd(np.hstack([a, -b]))
-    rank = int(np.sum(s > 1e-9))
+    rank = int(np.sum(s > COMMON))
     return a @ vt[rank:, : a.shape[1]].T

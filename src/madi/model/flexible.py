@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 WORDS = {"y": "bending in its x-y plane", "z": "bending in its x-z plane", "twist": "twisting", "axial": "stretching"}
 OPEN = {"y": "clamped_loaded", "z": "clamped_loaded", "twist": "loaded_rod", "axial": "loaded_rod"}
+AT_END = 1e-6  # of the length: a joint that near to an end is on it
+ALONG = 1e-6  # sine of the angle between directions as drawn that are meant to be one, cosine of those across
 LIGHT = 0.01  # of the beam's own: a body of less inertia on its end asks for next to no moment
 
 
@@ -113,7 +115,7 @@ def _beam(lowered: Model, body: Body) -> Iterator[Finding]:
     for family, kinds in ends.items():
         plane = f"shapes for {WORDS[family]}"
         free = [x for x, kind in kinds.items() if kind == "free"]
-        loose = [(joint, x) for joint, x in joints if any(abs(x - end) < 1e-6 * L for end in free)]
+        loose = [(joint, x) for joint, x in joints if any(abs(x - end) < AT_END * L for end in free)]
         if joints and len(loose) == len(joints) and not floating:
             joint, x = loose[0]
             bare -= {(family, end) for end in free}
@@ -125,14 +127,14 @@ def _beam(lowered: Model, body: Body) -> Iterator[Finding]:
             )  # fmt: skip
         if all(kind in ("pinned", "clamped") for kind in kinds.values()):
             for end in kinds:
-                if not any(abs(x - end) < 1e-6 * L for x in held):
+                if not any(abs(x - end) < AT_END * L for x in held):
                     yield Finding(
                         where, f"its {plane} hold the point at x = {end:.4g} m in place, but no joint is there",
                         "Use shapes that are free there (clamped_free, clamped_tip); strict=False accepts it",
                     )  # fmt: skip
     for family, end in sorted(bare):
         for joint, x in joints:
-            if abs(x - end) < 1e-6 * L and _loads(lowered, joint, body, family):
+            if abs(x - end) < AT_END * L and _loads(lowered, joint, body, family):
                 yield _unfit(where, family, x, joint)
 
 
@@ -188,9 +190,9 @@ def _about(body: Body, point: Any, axis: np.ndarray) -> float:
 def _slides(joint: Joint, axis: np.ndarray) -> bool:
     """Whether the joint lets the beam slide along an axis."""
     slides = set(KINDS[joint.kind].parts.split())
-    if slides >= {"x", "y"} and abs(_unit(joint.axes[0]) @ axis) < 1e-6:
+    if slides >= {"x", "y"} and abs(_unit(joint.axes[0]) @ axis) < ALONG:
         return True
-    return "z" in slides and bool(np.linalg.norm(np.cross(_unit(joint.axes[0]), axis)) < 1e-6)
+    return "z" in slides and bool(np.linalg.norm(np.cross(_unit(joint.axes[0]), axis)) < ALONG)
 
 
 def _turns(joint: Joint, axis: np.ndarray) -> bool:
@@ -201,7 +203,7 @@ def _turns(joint: Joint, axis: np.ndarray) -> bool:
     if "turn" not in turns:
         return False
     turn = np.stack([_unit(a) for a in joint.axes])
-    return bool(np.linalg.norm(axis - turn.T @ np.linalg.lstsq(turn.T, axis, rcond=None)[0]) < 1e-6)
+    return bool(np.linalg.norm(axis - turn.T @ np.linalg.lstsq(turn.T, axis, rcond=None)[0]) < ALONG)
 
 
 def _unit(axis: Any) -> np.ndarray:

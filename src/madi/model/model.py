@@ -18,12 +18,16 @@ from madi.forces.road import Road
 from madi.forces.tir import Tir, read_tir
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Drive, Force, Joint, Visual, body_name, joint_name
+from madi.spatial.rotation import PARALLEL
 
 if TYPE_CHECKING:
     from madi.results.run import Run
     from madi.system import System
 
 Vector = Any
+MOST_OUTPUTS = 1e7  # `every` is a mistake
+END_ROUNDING = 1e-12  # of the duration: an output that near to the end is the end
+UPRIGHT = 1e-6  # sine of the angle of a beam to the vertical, below which its y axis is not taken across both
 TIRES = {kind.choice: kind.name for kind in FORCES.values() if kind.drawn_as == "tire"}
 
 
@@ -607,10 +611,10 @@ def fitting(own: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
 def output_times(duration: float, every: float) -> np.ndarray:
     """From 0 to `duration`, `every` so many seconds, and the end."""
     count = positive_number(duration, "duration") / positive_number(every, "every")
-    if count > 1e7:
+    if count > MOST_OUTPUTS:
         raise InputError(f"every={every!r}: that would be {count:.0f} outputs")
-    times = every * np.arange(int(count * (1 + 1e-12)) + 1)
-    return times if times[-1] > duration * (1 - 1e-12) else np.append(times, duration)
+    times = every * np.arange(int(count * (1 + END_ROUNDING)) + 1)
+    return times if times[-1] > duration * (1 - END_ROUNDING) else np.append(times, duration)
 
 
 def beam_axes(start: Any, end: Any, y_axis: Any) -> tuple[Any, float]:
@@ -621,9 +625,9 @@ def beam_axes(start: Any, end: Any, y_axis: Any) -> tuple[Any, float]:
         x = along / length if along.shape == (3,) and length > 0 else np.full(3, np.nan)
         if y_axis is None:
             y_axis = np.cross((0.0, 0.0, 1.0), x)
-            y_axis = (1.0, 0.0, 0.0) if np.linalg.norm(y_axis) < 1e-6 else y_axis
+            y_axis = (1.0, 0.0, 0.0) if np.linalg.norm(y_axis) < UPRIGHT else y_axis
         y = np.asarray(y_axis, dtype=float) - np.dot(y_axis, x) * x
-        y /= np.linalg.norm(y) if np.linalg.norm(y) > 1e-9 else np.nan
+        y /= np.linalg.norm(y) if np.linalg.norm(y) > PARALLEL else np.nan
         return np.stack([x, y, np.cross(x, y)], axis=1) + 0.0, length
     except (TypeError, ValueError, OverflowError):
         return np.full((3, 3), np.nan), float("nan")

@@ -17,6 +17,7 @@ from madi.spatial.rotation import quaternions_to_matrices
 ANGLES = ("roll", "pitch", "yaw", "slip")
 _VECTORS = {"v": "velocity", "a": "acceleration", "w": "angular_velocity"}
 OF_BODY = {f"{kind}{axis}_body": (name, k) for kind, name in _VECTORS.items() for k, axis in enumerate("xyz")}
+UNBOUNDED = 1e9  # rad/s: the rate of yaw of a body that points straight up, where it has none
 PARTS = (*ANGLES, *OF_BODY)
 
 
@@ -51,7 +52,8 @@ def attitude(data: Any, body: str, part: str) -> tuple[np.ndarray, str]:
     if part == "yaw":
         w = np.einsum("tji,tj->ti", seen, one["angular_velocity"].values @ E)  # along the body's axes
         with np.errstate(all="ignore"):
-            rate = np.nan_to_num((w[:, 1] * np.sin(roll) + w[:, 2] * np.cos(roll)) / np.cos(pitch), posinf=1e9, neginf=-1e9)
+            rate = (w[:, 1] * np.sin(roll) + w[:, 2] * np.cos(roll)) / np.cos(pitch)
+        rate = np.nan_to_num(rate, posinf=UNBOUNDED, neginf=-UNBOUNDED)
         return with_turns(data["time"].values, yaw, rate), "rad"
     v = one["velocity"].values @ E
     ahead, left = np.cos(yaw) * v[:, 0] + np.sin(yaw) * v[:, 1], np.cos(yaw) * v[:, 1] - np.sin(yaw) * v[:, 0]

@@ -19,7 +19,7 @@ MARK = b"madi-sha256:"
 TRAILER = len(MARK) + 64
 LARGEST = 16 * 2**30  # bytes of all arrays
 GROWTH, ROOM = 100, 64 * 2**20  # arrays may be so many times the file (compressed), and so much more
-MOST = 10_000  # arrays
+MOST_ARRAYS = 10_000
 
 
 def seal(path: Path) -> None:
@@ -65,7 +65,7 @@ def _members(opened: Any, path: Path, size: int) -> None:
     import h5py
 
     total, names = 0, list(opened)
-    if len(names) > MOST:
+    if len(names) > MOST_ARRAYS:
         raise InputError(f"{path}: has {len(names)} arrays; that is no run")
     for name in names:
         where = f"{path}, {name!r}"

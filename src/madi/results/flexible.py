@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from madi.results.run import Run
     from madi.system import System
 
-MOST = 0.15  # of a body's size
+MOST_BENT = 0.15  # of a body's size
 
 
 def centre_line(body: Body, run: Run, points: int = 21, scale: float = 1.0) -> np.ndarray:
@@ -30,7 +30,7 @@ def centre_line(body: Body, run: Run, points: int = 21, scale: float = 1.0) -> n
 
 
 def large_deflections(system: System, run: Run) -> list[str]:
-    """A sentence for every flexible body that bent by more than MOST of its size."""
+    """A sentence for every flexible body that bent by more than MOST_BENT of its size."""
     told = []
     for body in system.model.bodies:
         if body.flexible is None or not len(run.data["time"]):
@@ -42,13 +42,13 @@ def large_deflections(system: System, run: Run) -> list[str]:
             some = np.linspace(0, len(field.points) - 1, min(25, len(field.points))).astype(int)
             moved = np.linalg.norm(np.einsum("tc,cni->tni", xi, field.psi[:, some]), axis=2)
             reach = np.nan_to_num(np.max(moved, axis=1), nan=np.inf) / size
-        if np.max(reach) > MOST:
-            first = int(np.argmax(reach > MOST))
+        if np.max(reach) > MOST_BENT:
+            first = int(np.argmax(reach > MOST_BENT))
             largest = float(np.max(reach))
             text = (
-                f"flexible body {body.name!r} bends by {100 * largest:.3g} % of its size (more than {100 * MOST:.0f} % from "
-                f"t = {float(run['time'][first]):.4g} s on); its modes are for small deflections. Join several shorter "
-                "beams by fixed joints: each may bend a little, all together much"
+                f"flexible body {body.name!r} bends by {100 * largest:.3g} % of its size (more than {100 * MOST_BENT:.0f} % "
+                f"from t = {float(run['time'][first]):.4g} s on); its modes are for small deflections. Join several "
+                "shorter beams by fixed joints: each may bend a little, all together much"
             )
             if body.flexible.stiffening is False:
                 text += (

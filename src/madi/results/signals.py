@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError, closest
+from madi.kernel import LEAST_SIZE
 from madi.results.attitude import PARTS as ATTITUDE
 from madi.results.attitude import attitude
 from madi.results.loads import COMPONENTS, component, load_parts
@@ -129,7 +130,7 @@ def panels(found: list[tuple[str, np.ndarray, str]], spread: float = 30.0) -> li
         size = float(np.nanmax(np.abs(values), initial=0.0))
         for k, group in enumerate(groups):
             low, high = sizes[k]
-            fits = size == 0 or high == 0 or (size < spread * max(low, 1e-300) and high < spread * size)
+            fits = size == 0 or high == 0 or (size < spread * max(low, LEAST_SIZE) and high < spread * size)
             if group[0][2] == unit and fits:
                 group.append(entry)
                 known = [s for s in (low, high, size) if s > 0] or [0.0]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.assembly.assemble import CLOSED
 from madi.errors import AssemblyError, EngineError, InputError, ModelError, RunError
 from madi.integrate.memory import DONE
 from madi.model.model import Model
@@ -153,7 +154,7 @@ class Batch:
                 return system.q0, system.v0
             drawn = self.system.start  # still closed, unless hard points have moved
             phi, rate, _, _ = system.constraint_terms(drawn.q, drawn.v, engine="jit")
-            if max(np.max(np.abs(phi), initial=0.0), np.max(np.abs(rate), initial=0.0)) < 1e-11:
+            if max(np.max(np.abs(phi), initial=0.0), np.max(np.abs(rate), initial=0.0)) < CLOSED:
                 return drawn.q, drawn.v
         return assembled(system, *given)
 

@@ -21,7 +21,9 @@ import numpy as np
 from madi.engines.cache import source_hash
 from madi.errors import InputError
 from madi.files import whole_file
+from madi.integrate.march import ON_GRID
 from madi.integrate.step import BEYOND
+from madi.kernel import LEAST_SIZE
 from madi.loops.memory import REMEMBERED
 from madi.run.options import positive
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from madi.run.solver import Integration
 
 FORMAT = 3
+LONGEST, ADDED_UP = 1e12, 1e-6  # s of computing; of the duration: rounding of the sum of all steps a run can have
 TOLD, HEADER = 65_536, 4096  # bytes: of what a checkpoint tells of its run; of an array's header
 
 
@@ -94,7 +97,7 @@ class Keeper:
         if run.history is not None:
             stored |= _read(self.path, {"history": (None, np.dtype(float))})
         wall = told.get("wall")
-        if told.get("checksum") != _checksum(stored) or not isinstance(wall, float) or not 0 <= wall < 1e12:
+        if told.get("checksum") != _checksum(stored) or not isinstance(wall, float) or not 0 <= wall < LONGEST:
             raise InputError(f"{self.path}: is damaged: its checksum does not fit; delete it to begin anew")
         _refuse_impossible(self.path, run, stored)
         for name, array in wanted.items():
@@ -177,12 +180,12 @@ def _refuse_impossible(path: Path, run: Integration, stored: dict[str, np.ndarra
         and all(low <= getattr(there, name) <= high for name, (low, high) in (m.limits if there.started else {}).items())
     )
     times = np.array([there.t, there.h, there.start, there.end])
-    good = good and bool(np.all(np.abs(times) < BEYOND)) and 0.0 <= there.t <= end * (1 + 1e-9)
+    good = good and bool(np.all(np.abs(times) < BEYOND)) and 0.0 <= there.t <= end * (1 + ON_GRID)
     good = good and any(there.end == part[1] for part in [*run.segments(), (0, end)])
-    good = good and (step == 0.0 or abs(there.accepted * step - there.t) <= step + 1e-6 * end)
-    good = good and abs(int(np.searchsorted(run.times, there.t * (1 + 1e-9), "right")) - int(there.next)) <= 1
+    good = good and (step == 0.0 or abs(there.accepted * step - there.t) <= step + ADDED_UP * end)
+    good = good and abs(int(np.searchsorted(run.times, there.t * (1 + ON_GRID), "right")) - int(there.next)) <= 1
     good = good and bool(np.isfinite(there.q).all() and np.isfinite(there.v).all())
-    good = good and 0.0 <= there.h <= max(end, 1e-300) * (1 + 1e-9) and _same_options(run, there)
+    good = good and 0.0 <= there.h <= max(end, LEAST_SIZE) * (1 + ON_GRID) and _same_options(run, there)
     for name in ("outputs.q", "outputs.v"):
         written = int(there.next) * (len(stored[name]) // outputs) if good else 0
         good = good and bool(np.isfinite(stored[name][:written]).all())

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from madi.assembly.assemble import by_element
-from madi.integrate.control import SINGULAR
 from madi.integrate.memory import NEWTON_FAILED, NOT_FINITE, STEP_TOO_SMALL
 from madi.integrate.structural import ONCE
+from madi.loops.kkt import NEARLY_SINGULAR
 from madi.loops.memory import AT_POSITIONS, NOT
 from madi.results.diagnose import cause, runaway
 
@@ -28,7 +28,7 @@ def explain(run: Solver, status: int) -> str:
         return where + found + kept
     if run.loops and run.tally.failed != NOT:
         return where + _open_loops(run) + kept
-    if run.loops and run.loops.close and run.tally.lowest < SINGULAR:
+    if run.loops and run.loops.close and run.tally.lowest < NEARLY_SINGULAR:
         return (
             f"{where}the loops are in a singular position there, where rounding outgrows the tolerance. Loosen rtol "
             f"(1e-9 passes what can be passed), or use a fixed step.{kept}"

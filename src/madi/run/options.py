@@ -12,11 +12,14 @@ import numpy as np
 from madi.engines import is_made_for_model
 from madi.errors import InputError
 from madi.integrate import METHODS
+from madi.integrate.march import ON_GRID
 from madi.integrate.method import Method
 from madi.loops.methods import LOOP_METHODS, LoopMethod, Projection
+from madi.model.model import END_ROUNDING
 
 MOST_STEPS = 1e12  # of a run: nobody waits for more
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
+RTOL = 1e-6  # unless asked for
 POINTS = 1001  # outputs of an adaptive run
 
 # options that have become fields of methods and loop methods: how they are spelled now
@@ -130,8 +133,8 @@ def refuse_unused(method: Method, step: float | None, **given: Any) -> None:
 
 
 def tolerances(rtol: Any, atol: Any) -> tuple[float, float]:
-    """rtol None: 1e-6; atol None: a hundredth of it."""
-    relative = 1e-6 if rtol is None else number(rtol, "rtol")
+    """rtol None: RTOL; atol None: a hundredth of it."""
+    relative = RTOL if rtol is None else number(rtol, "rtol")
     absolute = 0.01 * relative if atol is None else number(atol, "atol")
     if not (0 < relative < 1) or not (0 < absolute < np.inf):
         raise InputError(f"rtol={relative!r}, atol={absolute!r}: give small positive numbers, for example 1e-8 and 1e-10")
@@ -156,12 +159,12 @@ def output_times(times: Any, span: float, step: float | None) -> np.ndarray:
             raise InputError(f"times={times!r}: give a list of numbers") from None
         if wanted.ndim != 1 or len(wanted) == 0 or not np.all(np.isfinite(wanted)):
             raise InputError("times: give a list of finite numbers")
-        if np.any(np.diff(wanted) <= 0) or wanted[0] < 0 or wanted[-1] > span * (1 + 1e-12):
+        if np.any(np.diff(wanted) <= 0) or wanted[0] < 0 or wanted[-1] > span * (1 + END_ROUNDING):
             raise InputError(f"times: they must increase, from 0 to the duration {span:g} s at most")
         return np.minimum(wanted, span)
     if step is None:
         return np.linspace(0.0, span, POINTS)
-    steps = max(1, int(np.ceil(span / step - 1e-9)))
+    steps = max(1, int(np.ceil(span / step - ON_GRID)))
     every = -(-steps // (MOST_OUTPUTS - 1))
     return np.append(np.arange(0, steps, every) * step, span)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from madi.errors import InputError, RunError
 from madi.integrate import METHODS
+from madi.integrate.march import ON_GRID
 from madi.integrate.memory import DONE, PAUSED
 from madi.integrate.method import Method
 from madi.integrate.structural import Structural
@@ -18,6 +19,9 @@ from madi.run.options import positive
 from madi.run.simulate import prepare
 from madi.run.solver import Solver
 from madi.system import System
+
+SLEEPS, SPINS = 1e-3, 5e-4  # s: waits that are worth sleeping; what is left of them when it wakes
+SHORTEST = 1e-12  # s: computing time, less that of the call, may be nothing, and is divided by
 
 
 def realtime(
@@ -47,7 +51,7 @@ def realtime(
     m.upto, m.end = solver.segments()[0]
     _timed(loop, m, 0)  # the start: accelerations, and all memory touched
     idle = min(_timed(loop, m, 0) for _ in range(200))
-    steps = max(1, int(np.ceil(duration / step - 1e-9)))
+    steps = max(1, int(np.ceil(duration / step - ON_GRID)))
     took, late = np.zeros(steps), 0
     status, began = PAUSED, time.perf_counter()
     gc.disable()
@@ -73,7 +77,7 @@ def realtime(
     return {
         "model": solver.system.name, "engine": solver.engine.name, "method": solver.method.name, "step": step,
         "steps": done, "mean": float(np.mean(took)), "p99.9": float(np.quantile(took, 0.999)), "max": float(np.max(took)),
-        "factor": float(done * step / max(np.sum(took), 1e-12)), "overruns": int(late), "paced": paced,
+        "factor": float(done * step / max(np.sum(took), SHORTEST)), "overruns": int(late), "paced": paced,
         "call": idle,
     }  # fmt: skip
 
@@ -91,5 +95,5 @@ def _wait(until: float) -> None:
         left = until - time.perf_counter()
         if left <= 0:
             return
-        if left > 1e-3:
-            time.sleep(left - 5e-4)
+        if left > SLEEPS:
+            time.sleep(left - SPINS)

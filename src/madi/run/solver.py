@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from madi.run.checkpoint import Keeper
 
 PAUSE = 0.1  # s of computing between two looks at progress and Ctrl-C
-FEWEST, MOST = 100, 10_000_000  # steps between them
+SHORTEST = 1e-6  # s: what any computing takes, at least; it is divided by
+FEWEST_STEPS, MOST_STEPS = 100, 10_000_000  # between them
 
 
 class Integration:
@@ -95,7 +96,7 @@ class Integration:
                 m.limit = limit
                 began, busy = clock.perf_counter(), clock.thread_time()
                 status = int(loop(m))
-                took = max(clock.perf_counter() - began, 1e-6)
+                took = max(clock.perf_counter() - began, SHORTEST)
                 self.wall += took
                 self.cpu += clock.thread_time() - busy
                 if status == DONE and len(ends) > 1:
@@ -110,7 +111,7 @@ class Integration:
                 if self.keeper is not None:
                     self.keeper.note(self)
                 if self.history is None:
-                    limit = int(min(max(limit * PAUSE / took, FEWEST), MOST))
+                    limit = int(min(max(limit * PAUSE / took, FEWEST_STEPS), MOST_STEPS))
 
     def shown(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times, coordinates and velocities of the outputs that were reached, without those at stops."""

@@ -22,6 +22,7 @@ from madi.model.elements import Body, Joint
 from madi.schema.document import Node
 from madi.schema.expression import Expression, Functions, Scope
 from madi.schema.units import Dimension, dimension_of
+from madi.signals.table import MOST_POINTS
 
 
 @dataclass
@@ -476,7 +477,6 @@ class Table(Type):
 
 CSV = {"csv": Text(), "columns": List(Text()), "skip": Number(whole=True)}
 MOST_ROWS = 100_000
-MOST_POINTS = 2000  # of a table (signals/table.py)
 
 
 def read_csv(node: Node, context: Context) -> list[tuple[int, list[float]]]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from madi.model.model import Model
 
 WIDTH = 124
+WHOLE = 1e15  # doubles below it that are whole are written as such, with all their digits
 
 
 @dataclass(frozen=True)
@@ -291,7 +292,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, int | float):
         if not math.isfinite(value):
             raise InputError(f"{value!r} cannot be written to a file; correct it first (m.check() tells)")
-        if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 and str(value) != "-0.0":
+        if isinstance(value, float) and value.is_integer() and abs(value) < WHOLE and str(value) != "-0.0":
             return repr(int(value))
         return repr(value)
     if _PLAIN.match(value) and value.lower() not in _TAKEN:

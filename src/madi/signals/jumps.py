@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from madi.system import System
 
 GRID = 2000  # intervals looked at
-SMALL = 1e-6  # of the largest speed: a change that is not the acceleration's
+UNEXPLAINED = 1e-6  # of the largest speed: a change that is not the acceleration's
+NO_JUMP = 1e-9  # of the same: what is left of one when it is located was a quick change, not a jump
+AT_REST = 1e-12  # m/s or rad/s, added to it: rounding of a drive that stands still is none, either
 CASES = (FABS, FLOOR, CEIL, *range(LT, IF_ELSE_ZERO + 1), FMIN, FMAX, SIGN, COPYSIGN, FMOD)
 _ONE: dict[str, Callable[..., Any]] = {
     "neg": np.negative, "inv": np.reciprocal, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
@@ -63,11 +65,11 @@ def _found(system: System, span: float) -> list[Jump]:
     seen, found = signals_at(model, times), []
     for s, name in driven.items():
         speed, acceleration = seen[s + 1], seen[s + 2]
-        scale = float(np.nanmax(np.abs(speed), initial=0.0)) + 1e-12
+        scale = float(np.nanmax(np.abs(speed), initial=0.0)) + AT_REST
         change = np.diff(speed) - 0.5 * (acceleration[1:] + acceleration[:-1]) * np.diff(times)
-        at = np.flatnonzero(np.abs(change) > SMALL * scale)
+        at = np.flatnonzero(np.abs(change) > UNEXPLAINED * scale)
         for time, size in zip(*_located(model, s + 1, times[at], times[at + 1], speed[at], speed[at + 1]), strict=True):
-            if abs(size) > 1e-9 * scale:
+            if abs(size) > NO_JUMP * scale:
                 found.append(Jump(float(time), name, float(size)))
     return sorted(found)
 

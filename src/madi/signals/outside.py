@@ -25,6 +25,7 @@ from madi.signals.callback import POINTER, Callback
 from madi.signals.proof import Isolated, Untraceable
 
 STEP = 1e-5  # of the differences, against the size of a number (1 at least)
+CHANGES = (1e-3, 1.0)  # by how much one number is changed, to see whether a function looks at it
 TRIALS = (0.0, 1e-2, 1.0, 1e2)  # how far from the start a function is tried
 PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, POINTER, POINTER)
 _own = threading.local()
@@ -149,7 +150,7 @@ class Outside:
                 for j in range(end):
                     if j in found:
                         continue
-                    for change in (1e-3, 1.0):
+                    for change in CHANGES:
                         moved = s.copy()
                         moved[j] += change * rng.normal()
                         try:

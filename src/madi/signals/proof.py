@@ -22,7 +22,7 @@ from madi.errors import TraceError
 from madi.signals.state import named, places_of
 
 TRIALS = 4  # states at which function and trace are compared, beside the start
-AGREE = 1e-9  # relative
+AGREE, NEAR_ZERO = 1e-9, 1e-3  # relative, to a value and this: near zero rounding of its terms is left
 LARGE = 10_000_000  # bytes of an array that is not copied: nobody keeps a controller's memory in it
 _MATH = {id(getattr(math, name)): getattr(kernel, name) for name in [*kernel.UNARY, "atan2", "copysign"]}
 
@@ -317,7 +317,7 @@ def _compare(function: Any, count: int, q0: np.ndarray, v0: np.ndarray, names: A
         if forwards.shape != backwards.shape or not np.array_equal(forwards, backwards, equal_nan=True):
             raise Untraceable("it gives another value when it is called again (a random number, a clock, a memory)")
         told = np.asarray(trace[3](t, q, v), dtype=float).reshape(-1)
-        scale = np.where(np.isfinite(forwards), np.abs(forwards), 0.0) + 1e-3
+        scale = np.where(np.isfinite(forwards), np.abs(forwards), 0.0) + NEAR_ZERO
         with np.errstate(all="ignore"):
             near = np.abs(told - forwards) <= AGREE * scale if told.shape == forwards.shape else np.zeros(1, dtype=bool)
         alike = told.shape == forwards.shape and np.all(near | (told == forwards) | ~np.isfinite(forwards))

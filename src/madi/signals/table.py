@@ -9,7 +9,7 @@ import numpy as np
 from madi.errors import InputError, finite_numbers
 from madi.kernel import where
 
-MOST = 2000
+MOST_POINTS = 2000  # each is a case of the trace
 
 
 class Table:
@@ -46,8 +46,8 @@ def table(points: Any, between: str = "cubic") -> Table:
     (0.2, 0.0)
     """
     given = finite_numbers(points)
-    if given is None or given.ndim != 2 or given.shape[1] != 2 or not 2 <= len(given) <= MOST:
-        raise InputError(f"table: give 2 to {MOST} points (x, y), finite numbers")
+    if given is None or given.ndim != 2 or given.shape[1] != 2 or not 2 <= len(given) <= MOST_POINTS:
+        raise InputError(f"table: give 2 to {MOST_POINTS} points (x, y), finite numbers")
     x, y = given[:, 0], given[:, 1]
     if np.any(np.diff(x) <= 0):
         k = int(np.argmax(np.diff(x) <= 0))

@@ -22,6 +22,10 @@ from madi.kernel import atan2, cos, inline, kernel, sin, sincos, sqrt, where
 from madi.spatial.vector import cross, dot, plus, plus_scaled, scaled
 
 SMALL = 1e-4  # |theta|^2 below which the series serve; their next terms are below 1e-16 there
+TWO_PI = 6.283185307179586
+NO_LENGTH = 1e-12  # of a direction or quaternion as given: below it points nowhere
+PARALLEL = 1e-9  # sine of the angle of two directions as given: below they are along one line
+ORTHONORMAL = 1e-8  # entries of R R^T - 1 of a matrix as given: it may have been written with nine digits
 
 
 @kernel
@@ -165,13 +169,13 @@ def as_rotation(orientation: Any, what: str) -> np.ndarray:
     given = np.asarray(orientation, dtype=float)
     if given.shape == (4,):
         norm = float(np.linalg.norm(given))
-        if not math.isfinite(norm) or norm < 1e-12:
+        if not math.isfinite(norm) or norm < NO_LENGTH:
             raise InputError(f"{what}: the quaternion {given.tolist()} has no direction; give (w, x, y, z), not all zero")
         matrix = np.empty((3, 3))
         quaternion_to_matrix(given / norm, 0, matrix)
         return matrix
     if given.shape == (3, 3):
-        if not np.allclose(given @ given.T, np.eye(3), atol=1e-8) or np.linalg.det(given) < 0:
+        if not np.allclose(given @ given.T, np.eye(3), atol=ORTHONORMAL) or np.linalg.det(given) < 0:
             raise InputError(f"{what}: the 3x3 matrix is not a rotation; its rows must be orthonormal, determinant +1")
         return given
     raise InputError(f"{what}: give a rotation matrix (3x3), a quaternion (w, x, y, z) or None, not shape {given.shape}")

@@ -13,6 +13,7 @@ from madi.kernel import inline
 X_AXIS, Y_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 NO_VECTOR = (0.0, 0.0, 0.0)
 NO_MOTION = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+NO_DIRECTION = 1e-200  # squared length below which a vector has none; added to that, its inverse is a number
 
 
 @inline

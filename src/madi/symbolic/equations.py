@@ -16,6 +16,7 @@ import numpy as np
 
 from madi.errors import InputError
 from madi.joints.chart import retract
+from madi.kernel import LEAST_SIZE
 from madi.symbolic.ssa import instructions
 from madi.symbolic.trace import adjusted, count_operations, expressions
 from madi.topology.settle import column_amounts
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from madi.system import System
     from madi.topology.parameters import Parameters
 
+CONSTANT, ZERO = 1e-12, 1e-13  # of its row and column: changes, and sizes, of an entry that are rounding
+ROUNDING = 1e-13  # of the largest coefficient of a sum
+WHOLE, DECIMAL = 1e9, 1e12  # numbers below are read as whole; as decimals
 READABLE = 8000  # operations, written out, that SymPy still makes readable
 
 
@@ -61,9 +65,9 @@ class Equations:
         for _ in range(4):
             retract(system.drawn.arrays, system.q0, amounts * rng.uniform(-1.0, 1.0, system.nv), q)
             some.append(system.mass_matrix(q, engine="plain"))
-        size = np.sqrt(np.outer(np.diag(some[0]), np.diag(some[0]))) + 1e-300
-        found = np.where(np.max(np.ptp(some, axis=0) / size[None], axis=0) < 1e-12, "c", "x")
-        return np.where(np.max(np.abs(some), axis=0) / size < 1e-13, "0", found)
+        size = np.sqrt(np.outer(np.diag(some[0]), np.diag(some[0]))) + LEAST_SIZE
+        found = np.where(np.max(np.ptp(some, axis=0) / size[None], axis=0) < CONSTANT, "c", "x")
+        return np.where(np.max(np.abs(some), axis=0) / size < ZERO, "0", found)
 
     @cached_property
     def operations(self) -> dict[str, dict[str, int]]:
@@ -320,9 +324,9 @@ def _number(value: float) -> Any:
     """Whole numbers and short decimals stay so."""
     import sympy
 
-    if float(value).is_integer() and abs(value) < 1e9:
+    if float(value).is_integer() and abs(value) < WHOLE:
         return sympy.Integer(int(value))
-    return sympy.Float(repr(float(value)), 15) if abs(value) < 1e12 else sympy.Float(value)
+    return sympy.Float(repr(float(value)), 15) if abs(value) < DECIMAL else sympy.Float(value)
 
 
 def _operation(op: str, a: Any, b: Any) -> Any:
@@ -354,7 +358,7 @@ def _tidy(expression: Any) -> Any:
         expression = short if sympy.count_ops(short) <= sympy.count_ops(expression) else expression
     terms = sympy.Add.make_args(expression)
     sizes = [abs(float(term.as_coeff_Mul()[0])) for term in terms]
-    expression = sympy.Add(*(term for term, size in zip(terms, sizes, strict=True) if size > 1e-13 * max(sizes)))
+    expression = sympy.Add(*(term for term, size in zip(terms, sizes, strict=True) if size > ROUNDING * max(sizes)))
     changes = {number: sympy.Float(f"{float(number):.10g}") for number in expression.atoms(sympy.Float)}
     changes = {old: sympy.Integer(int(new)) if float(new).is_integer() else new for old, new in changes.items()}
     return expression.xreplace(changes)

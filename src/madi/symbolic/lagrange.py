@@ -37,6 +37,7 @@ from sympy.simplify.fu import TR8
 from madi.errors import InputError
 from madi.flexible.modes import Shape
 
+ROUNDING = 1e-15  # of the largest coefficient of a sum
 POINTS = 80  # of the quadrature along a link
 
 
@@ -451,7 +452,7 @@ def _drop(expression: sp.Expr) -> sp.Expr:
     terms = expression.as_ordered_terms() if expression.is_Add else [expression]
     sizes = [abs(float(term.as_coeff_Mul()[0])) for term in terms]
     largest = max(sizes, default=0.0)
-    return sp.Add(*(term for term, size in zip(terms, sizes, strict=True) if size > 1e-15 * largest))
+    return sp.Add(*(term for term, size in zip(terms, sizes, strict=True) if size > ROUNDING * largest))
 
 
 def _short(matrix: sp.Matrix) -> sp.Matrix:

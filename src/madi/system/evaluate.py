@@ -12,11 +12,14 @@ from madi.engines import ENGINES, is_made_for_model
 from madi.equations import ENTRIES, FORMULATIONS
 from madi.errors import InputError, RunError, TraceError
 from madi.forces.line import line
+from madi.kernel import HUGE
 from madi.system.names import Names
 
 if TYPE_CHECKING:
     from madi.model.model import Model
     from madi.topology.parameters import Parameters
+
+UNIT_LENGTH = 1e-6  # quaternions as given: they may be written with seven digits, and are not far off after a run
 
 
 class Evaluation(Names):
@@ -108,7 +111,7 @@ class Evaluation(Names):
         q = self._vector(value, self.nq, what)
         for name, at in self._quaternions:
             norm = float(np.linalg.norm(q[at : at + 4]))
-            if abs(norm - 1) > 1e-6:
+            if abs(norm - 1) > UNIT_LENGTH:
                 raise InputError(f"{what}: the quaternion of joint {name!r} has length {norm:.6g}, not 1; normalise it")
         return q
 
@@ -116,7 +119,7 @@ class Evaluation(Names):
         q, v = self._coordinates(q), self._vector(v, self.nv, "v")
         if size is None:
             size = ENTRIES[entry].out(self.layout.sizes)
-        if not isinstance(t, int | float) or not abs(t) < 1e300:
+        if not isinstance(t, int | float) or not abs(t) < HUGE:
             raise InputError(f"t={t!r}: give a finite number of seconds")
         out = self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
         self._raise_from_functions()

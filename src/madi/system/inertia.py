@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from madi.model.model import Model
     from madi.topology.freeze import Frozen
 
+AXIS_ROUNDING = 1e-15  # of the subtree's inertia about the origin: what rounding leaves of none about an axis
+NOTHING_LEFT = 1e-13  # of a column's inertia: what rounding leaves of it when all that it moves is free
 LIGHT = Finding(
     "mass matrix", "near the start some degree of freedom has (almost) nothing to accelerate",
     "Look for bodies whose mass, or inertia about a joint's axis, is zero or tiny",
@@ -38,8 +40,8 @@ def refuse_singular_mass(model: Model, frozen: Frozen) -> None:
         held = np.diag(work.M.reshape(nv, nv))
         turns = np.array([unit.startswith("rad") for unit in frozen.speed_units], dtype=bool)
         whole = work.K[arrays.column_body]  # what rounding may leave of a zero: by the subtree's inertia about the origin
-        noise = 1e-15 * np.where(turns, whole[:, 4] + whole[:, 7] + whole[:, 9], 0.0)
-        nothing = (arrays.drive == FREE_COLUMN) & ((held <= noise) | (left <= 1e-13 * held))
+        noise = AXIS_ROUNDING * np.where(turns, whole[:, 4] + whole[:, 7] + whole[:, 9], 0.0)
+        nothing = (arrays.drive == FREE_COLUMN) & ((held <= noise) | (left <= NOTHING_LEFT * held))
     without = [name for name, empty in zip(frozen.speeds, nothing, strict=True) if empty]
     if without:
         raise ModelError(model.name, [_without_inertia(model, name, without) for name in without])

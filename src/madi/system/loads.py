@@ -13,6 +13,9 @@ from madi.system.observation import Reaction
 if TYPE_CHECKING:
     from madi.system import System
 
+OPEN = 1e-6  # m or rad; of the largest speed (1 at least): loops that far open have no loads
+DETERMINED = 1e-9  # of the largest change (1 N, 1 N m at least) of a load with the redundant multipliers: rounding
+
 
 def reactions(
     system: System, q: Any, v: Any, joints: Any, tau: Any, t: float, axes: Any, a: Any, way: str, engine: str
@@ -56,7 +59,7 @@ def refuse_open_loops(system: System, q: Any, v: Any, t: float) -> None:
     seen = system.observe(q, v, t, engine="plain")  # drives put in
     phi, rate, _, _ = system.constraint_terms(seen.q[0], seen.v[0], t, engine="plain")
     speed = 1.0 + float(np.max(np.abs(seen.v[0]), initial=0.0))
-    for values, what, most in ((phi, "positions", 1e-6), (rate, "speeds", 1e-6 * speed)):
+    for values, what, most in ((phi, "positions", OPEN), (rate, "speeds", OPEN * speed)):
         if np.max(np.abs(values), initial=0.0) > most:
             worst = max(by_element(system, values).items(), key=lambda item: item[1])
             raise InputError(
@@ -83,5 +86,5 @@ def determined(system: System, q: Any, t: float, turn: np.ndarray, wanted: list[
     none = loads(np.zeros(len(null)))
     for k in range(null.shape[1]):
         change = np.abs(loads(null[:, k]) - none).reshape(-1, 6)
-        sure &= change < 1e-9 * max(1.0, float(np.max(change)))
+        sure &= change < DETERMINED * max(1.0, float(np.max(change)))
     return sure

@@ -17,6 +17,7 @@ from madi.constraints import CONSTRAINTS
 from madi.joints import KINDS
 from madi.joints.free import BASE
 from madi.joints.kind import AGAINST, AGAINST_BY_AXIS, FORWARD
+from madi.kernel import LEAST_SIZE
 from madi.model.elements import Body, Joint, body_name, inertia_matrix
 from madi.spatial.rotation import as_rotation, frame_with_z
 from madi.topology.graph import SpanningTree
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from madi.model.model import Model
 
 FLIP = np.diag([1.0, -1.0, -1.0])  # half a turn about x: z points the other way
-TINY = 4e-16  # of the numbers around it: rounding noise
+NOISE = 4e-16  # of the numbers around it: rounding noise
 SAME = 1e-15  # of the largest moment of inertia: differences that are none
 
 
@@ -47,7 +48,7 @@ class Frame:
 
 def clean(values: np.ndarray, scale: float = 1.0) -> np.ndarray:
     """Rounding noise next to `scale` becomes an exact zero, so that a trace can drop it."""
-    return np.where(np.abs(values) < TINY * max(scale, 1e-300), 0.0, values)
+    return np.where(np.abs(values) < NOISE * max(scale, LEAST_SIZE), 0.0, values)
 
 
 def joint_frame(joint: Joint, child: Body, reverse: bool) -> Frame:

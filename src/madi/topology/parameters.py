@@ -26,6 +26,9 @@ from madi.topology.lower import lower
 if TYPE_CHECKING:
     from madi.model.model import Model
 
+NOTHING_LEFT = 1e-14  # of a number: what rounding leaves of it without its parameter
+STRAIGHT, MOVES, LEAST_NUMBER = 1e-9, 1e-13, 1e-6  # of a number and the last: off a line, and changes, that are not rounding
+WHOLE = 1e-12  # rounding of a slope that is a whole number
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
@@ -46,7 +49,7 @@ class Parameters:
         for drawn, places, slopes in zip(self.values, self.places, self.slopes, strict=True):
             rest[places] -= slopes * drawn
         moving = np.concatenate([np.zeros(0, dtype=np.int64), *self.places])
-        rest[moving] = np.where(np.abs(rest[moving]) < 1e-14 * np.abs(base[moving]), 0.0, rest[moving])
+        rest[moving] = np.where(np.abs(rest[moving]) < NOTHING_LEFT * np.abs(base[moving]), 0.0, rest[moving])
         found = rest.astype(object) if np.asarray(values).dtype.hasobject else rest
         for value, places, slopes in zip(values, self.places, self.slopes, strict=True):
             for place, slope in zip(places, slopes, strict=True):
@@ -79,13 +82,13 @@ def parameters(model: Model, names: Sequence[str], frame: str = "base") -> Param
             if not np.array_equal(other.layout.structure, base.layout.structure):
                 raise InputError(f"parameter {name!r}: the model's structure changes with it; it cannot stay adjustable")
         slope = (near.layout.reals - base.layout.reals) / step
-        size = np.abs(base.layout.reals) + np.abs(far.layout.reals) + 1e-6
-        if np.any(np.abs(base.layout.reals + 2 * step * slope - far.layout.reals) > 1e-9 * size):
+        size = np.abs(base.layout.reals) + np.abs(far.layout.reals) + LEAST_NUMBER
+        if np.any(np.abs(base.layout.reals + 2 * step * slope - far.layout.reals) > STRAIGHT * size):
             raise InputError(
                 f"parameter {name!r}: lengths or directions depend on it in a curved way. Give springs their free_length "
                 "and rods their length as numbers, or choose another parameter"
             )
-        moving = np.flatnonzero(np.abs(slope) * step > 1e-13 * size)
+        moving = np.flatnonzero(np.abs(slope) * step > MOVES * size)
         if not len(moving):
             raise InputError(f"parameter {name!r}: nothing in the equations depends on it")
         places.append(moving)
@@ -97,7 +100,7 @@ def parameters(model: Model, names: Sequence[str], frame: str = "base") -> Param
 def _rounded(slope: np.ndarray) -> np.ndarray:
     """Slopes that are whole numbers but for rounding become so: a trace can then drop them."""
     whole = np.round(slope)
-    return np.where(np.abs(slope - whole) < 1e-12 * np.maximum(np.abs(whole), 1.0), whole, slope)
+    return np.where(np.abs(slope - whole) < WHOLE * np.maximum(np.abs(whole), 1.0), whole, slope)
 
 
 def _frozen(model: Model, frame: str) -> Frozen:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from madi.constraints.dispatch import evaluate_rows, jacobian
+from madi.constraints.fields import REGULARISATION
 from madi.dynamics import recursive
 from madi.dynamics.kinematics import positions
 from madi.joints.chart import retract
@@ -21,6 +22,8 @@ from madi.topology.layout import Layout, repack
 from madi.topology.pattern import pattern
 
 TRIALS = 3
+VANISHES = 1e-13  # largest entry of a row, against that of all (1 at least): rounding
+BENT = 1e-3  # of the radius of gyration: displacement of a mode, small and well above rounding
 
 
 def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.ndarray]:
@@ -34,7 +37,7 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
         jacobians.append(J)
         compliances.append(np.einsum("rc,cr->r", J, np.linalg.solve(M, J.T)) if J.size else np.zeros(nr))
     sizes = np.max([np.max(np.abs(J), axis=1, initial=0.0) for J in jacobians], axis=0)
-    active = sizes > 1e-13 * max(1.0, float(np.max(sizes, initial=0.0)))
+    active = sizes > VANISHES * max(1.0, float(np.max(sizes, initial=0.0)))
     mean = np.mean(compliances, axis=0)
     if not (np.isfinite(sizes).all() and np.all(mean[active] > 0)):
         raise np.linalg.LinAlgError("constraints cannot be weighed")
@@ -44,7 +47,7 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
         if same.any():
             epsilon[same] = EPSILON * np.exp(np.mean(np.log(mean[same])))
     values = model.row_value.copy()
-    values[:, 2] = epsilon
+    values[:, REGULARISATION] = epsilon
     scheme = pattern(model.values(), active)
     return repack(layout, scheme.pop("sizes"), {**scheme, "row_value": values}), active
 
@@ -59,7 +62,7 @@ def column_amounts(layout: Layout) -> np.ndarray:
         n, at = k + int(model.shortenings[i]), at + 10 + 12 * (k + int(model.shortenings[i]))
         modal = np.diag(shape[at : at + n * n].reshape(n, n))[:k]
         # the rms displacement against the gyration radius
-        amounts[model.v_at[i] : model.v_end[i]] = 1e-3 * np.sqrt(turning / modal)
+        amounts[model.v_at[i] : model.v_end[i]] = BENT * np.sqrt(turning / modal)
     return amounts
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from madi.vehicle.car import Car, Start
     from madi.vehicle.steering import Rack
 
+IN_PLACE = 1e-5  # m: a spring that near to its design length holds the car
 WATCHED = 0.01  # s: how often a steering function is compared with the rack's travel
 SERVO = (3e5, 6e3)  # N/m, N s/m: how stiffly a driver holds the rack
 
@@ -287,6 +288,6 @@ def trim(car: Car, height: float) -> None:
             length = free + powers[spring.name]["value"] / stiffness
             spring.parameters["free_length"] = free + drawn - length
             worst = max(worst, abs(drawn - length))
-        if worst < 1e-5:
+        if worst < IN_PLACE:
             return
     raise RunError(f"car {car.name!r}: its springs cannot hold it in its design position ({worst:.3g} m off)")

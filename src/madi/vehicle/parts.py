@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from madi.model.model import Model
 
 SIDES = ("left", "right")
+NO_LENGTH = 1e-9  # m: ends of a link that are one point
 THICK = 0.03  # m: radius of gyration of a link about its own axis, unless its inertia is given
 
 
@@ -63,7 +64,7 @@ def link(m: Model, name: str, mass: float, ends: list[np.ndarray], inertia: Any 
     if inertia is None:
         along = ends[-1] - ends[0]
         length = float(np.linalg.norm(along))
-        n = along / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
+        n = along / length if length > NO_LENGTH else np.array([0.0, 0.0, 1.0])
         across = np.eye(3) - np.outer(n, n)
         tensor = mass * ((length**2 / 12 + THICK**2 / 2) * across + THICK**2 * np.outer(n, n))
         m.body(name, mass, inertia=tensor, position=centre)

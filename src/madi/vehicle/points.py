@@ -22,6 +22,7 @@ from madi.errors import InputError, closest
 from madi.files import read_small
 
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254}
+LEAST_APART = 1e-3  # m: between two points, or a wheel and the middle
 FAR = 25.0  # m: no point of a vehicle is farther from its origin
 
 
@@ -130,7 +131,7 @@ def place(points: Any, needed: tuple[str, ...], where: str) -> dict[str, np.ndar
         if np.max(np.abs(found[name])) > FAR:
             far = np.max(np.abs(found[name]))
             raise InputError(f"{where}: point {name} is {far:g} m away; points are in metres (files may say mm)")
-        if found[name][1] < (1e-3 if name == "wheel_centre" else 0.0):
+        if found[name][1] < (LEAST_APART if name == "wheel_centre" else 0.0):
             raise InputError(f"{where}: point {name} has y = {found[name][1]:g} m: give the left side's points (y > 0)")
     return found
 
@@ -140,7 +141,7 @@ def mirrored(point: np.ndarray, side: str) -> np.ndarray:
     return point * (1.0, 1.0 if side == "left" else -1.0, 1.0)
 
 
-def apart(points: dict[str, np.ndarray], a: str, b: str, where: str, least: float = 1e-3) -> np.ndarray:
+def apart(points: dict[str, np.ndarray], a: str, b: str, where: str, least: float = LEAST_APART) -> np.ndarray:
     """The vector from a to b; an error that names both where they coincide."""
     vector = points[b] - points[a]
     if np.linalg.norm(vector) < least:

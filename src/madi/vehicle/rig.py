@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.assembly.assemble import RATE_RANK
 from madi.errors import AssemblyError, InputError, a_number
 from madi.joints.columns import FREE_COLUMN
 from madi.kernel import sin
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from madi.system import System
     from madi.vehicle.car import Car
     from madi.vehicle.parts import Corner
+
+ROUNDING, ONE_WAY = 1e-12, 1e-12  # m, or of the travel: of a sweep's ends; sine between wheels' ways that never meet
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Kinematics:
         numbers, ground axes, on the joint's child, at the joint (of an arm: amid its two pivots)."""
         heights = self.data["travel"].values
         height = a_number(travel, "loads: travel")
-        if not heights[0] - 1e-12 <= height <= heights[-1] + 1e-12:
+        if not heights[0] - ROUNDING <= height <= heights[-1] + ROUNDING:
             raise InputError(f"loads: travel={travel!r} m is outside the sweep, {heights[0]:g} to {heights[-1]:g} m")
         values = self.data["load"].interp(travel=np.clip(height, heights[0], heights[-1]))
         return {str(name): values.sel(joint=name).values for name in values["joint"].values}
@@ -141,7 +144,7 @@ def kinematics(
         if not racks:
             raise InputError(f"kinematics: axle {name!r} has no rack to steer with")
         ways = _sweep(steering, "steering", steps)
-        if np.max(np.abs(ways)) > racks[0].travel * (1 + 1e-12):
+        if np.max(np.abs(ways)) > racks[0].travel * (1 + ROUNDING):
             raise InputError(
                 f"kinematics: steering {steering!r} m is beyond the rack {racks[0].name!r}; its travel is "
                 f"{racks[0].travel:g} m each way"
@@ -377,7 +380,7 @@ class Bench:
         for side in SIDES:
             speeds[system.v_slice(f"{side}_pad")] = sign[side]
         free = np.asarray(system.layout.arrays.drive) == FREE_COLUMN
-        speeds[free] = np.linalg.lstsq(J[:, free], -J[:, ~free] @ speeds[~free], rcond=1e-10)[0]
+        speeds[free] = np.linalg.lstsq(J[:, free], -J[:, ~free] @ speeds[~free], rcond=RATE_RANK)[0]
         return speeds
 
     def _spring_rate(self, system: System, q: np.ndarray, speeds: np.ndarray, corner: Corner) -> float:
@@ -406,7 +409,7 @@ class Bench:
             normals.append(np.array([-rate[1], rate[0]]))
         (a, b), (n, k) = ends, normals
         across = n[0] * k[1] - n[1] * k[0]
-        if abs(across) < 1e-12 * np.linalg.norm(n) * np.linalg.norm(k):
+        if abs(across) < ONE_WAY * np.linalg.norm(n) * np.linalg.norm(k):
             return 0.0
         s = ((b - a)[0] * k[1] - (b - a)[1] * k[0]) / across
         y, z = a + s * n

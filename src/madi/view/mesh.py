@@ -10,7 +10,7 @@ import numpy as np
 from madi.errors import FileError
 
 LARGEST = 30_000_000  # bytes
-MOST = 200_000  # triangles
+MOST_TRIANGLES = 200_000
 
 
 def read_mesh(path: Any) -> np.ndarray:
@@ -23,8 +23,8 @@ def read_mesh(path: Any) -> np.ndarray:
     except OSError as error:
         raise FileError(f"{file}: cannot be read ({error.strerror})") from None
     corners = _obj(raw, file) if file.suffix.lower() == ".obj" else _stl(raw, file)
-    if len(corners) > MOST:
-        raise FileError(f"{file}: more than {MOST} triangles; make a coarser mesh")
+    if len(corners) > MOST_TRIANGLES:
+        raise FileError(f"{file}: more than {MOST_TRIANGLES} triangles; make a coarser mesh")
     if not len(corners) or not np.isfinite(corners).all():
         raise FileError(f"{file}: has no triangles, or numbers that are not finite")
     return corners
@@ -61,7 +61,7 @@ def _obj(raw: bytes, file: Path) -> np.ndarray:
             except (ValueError, IndexError):
                 raise FileError(f"{file}, line {number}: {line[:60]!r} is no face of known vertices") from None
             found += [[corners[0], corners[k], corners[k + 1]] for k in range(1, len(corners) - 1)]
-            if len(found) > MOST:
+            if len(found) > MOST_TRIANGLES:
                 break
     return np.array(found, dtype=float).reshape(-1, 3, 3)
 

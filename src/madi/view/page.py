@@ -18,7 +18,7 @@ from madi.model.elements import body_name
 from madi.results.flexible import centre_line
 from madi.results.run import Run
 from madi.results.signals import listed, names, panels, signal
-from madi.spatial.rotation import turn_by_quaternion
+from madi.spatial.rotation import NO_LENGTH, turn_by_quaternion
 from madi.view.scene import Scene, graph, lines_of_forces
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 RATE, MOST_FRAMES = 60.0, 1800  # frames per second of the run, and in all
 MOST_SIGNALS = 2_000_000  # bytes of signals in the page
 MOST_SAMPLES = 1500  # of a signal: of longer ones the least and the largest of every piece are kept
+MOVES = 1e-9  # m or rad: less is rounding
 BEAM_POINTS = 25
 SPEEDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
@@ -204,7 +205,7 @@ def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.
         at = force.at[0]
         if FORCES[force.kind].line:
             line = world(force.b, force.at[1]) - world(force.a, at)
-            vectors = value * line / np.maximum(np.linalg.norm(line, axis=1, keepdims=True), 1e-12)
+            vectors = value * line / np.maximum(np.linalg.norm(line, axis=1, keepdims=True), NO_LENGTH)
         elif FORCES[force.kind].given:
             vectors = _applied(force, run, pick)
             at = force.at[0] if force.at and force.at[0] is not None else None
@@ -307,7 +308,7 @@ def _wanted(asked: Any, data: Any, up: np.ndarray, scene: Scene) -> list[list[st
         loads = [force.name for force in scene.model.forces if FORCES[force.kind].wheel]
         return [*groups, loads[:6]] if loads else groups
     quaternions = {joint.name for joint in scene.model.joints if KINDS[joint.kind].quaternion is not None}
-    moving = np.ptp(data["q"].values, axis=0) > 1e-9
+    moving = np.ptp(data["q"].values, axis=0) > MOVES
     coordinates = [
         name for name, moves in zip(listed(data, "coordinate"), moving, strict=True)
         if moves and name.partition(".")[0] not in quaternions

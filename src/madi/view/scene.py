@@ -12,7 +12,7 @@ import numpy as np
 
 from madi.constraints import CONSTRAINTS
 from madi.forces import KINDS as FORCES
-from madi.forces.road import Road
+from madi.forces.road import KINK, ROUND, Road
 from madi.joints import KINDS
 from madi.model.elements import Body, body_name, inertia_matrix
 from madi.results.meshes import corners
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from madi.model.model import Model
 
 Point = np.ndarray
+BEND, BESIDE = 1e-3, 1e-4  # m: how far beside a bend of the road its points are dense; and beyond what is drawn densely
 
 
 class Scene:
@@ -197,9 +198,9 @@ def _details(road: Road, start: float, end: float) -> np.ndarray:
     """Places where a road needs more points than elsewhere."""
     places = [np.zeros(0)]
     for kind, _, shift, a, b, *_rest in road.features:
-        spans = [(a - b, a + b)] if kind == 0 else [(a - 1e-3, a + 1e-3)] if kind == 2 else [(a, min(b, a + 60.0))]
+        spans = [(a - b, a + b)] if kind == ROUND else [(a - BEND, a + BEND)] if kind == KINK else [(a, min(b, a + 60.0))]
         for low, high in [*spans, *((low + shift, high + shift) for low, high in spans)]:
-            places.append(np.linspace(low - 1e-4, high + 1e-4, 61))
+            places.append(np.linspace(low - BESIDE, high + BESIDE, 61))
     found = np.concatenate(places)
     return found[(found > start) & (found < end)][:6000]
 
