@@ -216,7 +216,7 @@ def chain(n):
         n=n + 1, nv=n, nh=0, code=np.zeros(n + 1, dtype=int), v_at=np.arange(n + 1) - 1,
         v_end=np.arange(n + 1), last=np.full(n + 1, n), parent=np.arange(n + 1) - 1,
         drive=-np.ones(n, dtype=int), modal=-np.ones(n + 1, dtype=int),
-        modes=np.zeros(n + 1, dtype=int), free_parent=np.arange(n) - 1, column_body=np.arange(n) + 1,
+        modes=np.zeros(n + 1, dtype=int), free_column_parent=np.arange(n) - 1, column_body=np.arange(n) + 1,
         armature=counting(n), axisymmetric=np.zeros(n + 1, dtype=int),
         J=counting(n + 1, 6), mass=counting(n + 1), com=counting(n + 1, 3),
     )  # fmt: skip

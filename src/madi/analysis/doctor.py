@@ -237,7 +237,7 @@ def _loads(system: System, q: np.ndarray) -> Iterator[Finding]:
     if not system.frozen.rows:
         return
     names = [name for name in system.loaded_names if "@" not in name]
-    sure = determined(system, q, 0.0, np.eye(3), [system._loaded(name) for name in names])
+    sure = determined(system, q, 0.0, np.eye(3), [system.load_of(name) for name in names])
     unsure = [name for name, row in zip(names, sure, strict=True) if not np.all(row)]
     if unsure:
         listed = ", ".join(unsure[:8]) + (f" and {len(unsure) - 8} more" if len(unsure) > 8 else "")

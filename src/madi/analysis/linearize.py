@@ -163,8 +163,8 @@ def linearize(
             raise InputError("linearize: with v give q too (a steady motion); without both, the equilibrium is taken")
         rest = statics(system, t=t)  # drives hold their joints there
         system, q = rest.system, rest.q
-    q = system._coordinates(q).copy()
-    v = system._vector(v, system.nv, "v").copy()
+    q = system.checked_coordinates(q).copy()
+    v = system.checked_vector(v, system.nv, "v").copy()
     seen = system.observe(q, v, t, engine="plain")
     q, v = seen.q[0], seen.v[0]  # drives put in
     return _Point(system, q, v, t).linear(list(inputs), list(outputs))

@@ -162,8 +162,8 @@ def assemble(
         raise InputError(f"assembly_mode={mode!r}: give 0 (the nearest), 1, 2, ...")
     named = _pinned(system, () if pin is None else pin, "pin") | _pinned(system, q0 if isinstance(q0, dict) else (), "q0")
     named_v = _pinned(system, v0 if isinstance(v0, dict) else (), "v0")
-    goal = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
-    speed = system._vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0").copy()
+    goal = system.checked_coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
+    speed = system.checked_vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0").copy()
     driven = model.drive != FREE_COLUMN
     seen = system.observe(goal, speed, t, engine="plain")  # drives put in
     goal, speed = seen.q[0].copy(), seen.v[0].copy()

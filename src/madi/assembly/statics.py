@@ -251,7 +251,7 @@ def _start(system: System, q0: Any, t: float) -> np.ndarray:
     if system.frozen.rows:
         found = system.start if q0 is None and t == 0.0 else system.assemble(q0, t=t)
         return found.q.copy()
-    q = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
+    q = system.checked_coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
     return system.observe(q, None, t, engine="plain").q[0].copy()
 
 

@@ -44,16 +44,18 @@ class Work(JointWork):
 
     tau: Reals = reals("nv")  # generalised force of every column
     acceleration: Reals = reals("nv")  # qdd (on entry: of the driven columns)
-    P: Reals = reals("nv")
+    P: Reals = reals(
+        "nv"
+    )  # right-hand side of M qdd = P; u of the articulated recursion; an impulse, where loops are closed
     M: Reals = reals("nv*nv")  # by rows
     Q: Reals = reals("n", 6)  # force vector: applied and gyroscopic
     inertia: Reals = reals("n", 10)  # of the body alone
     K: Reals = reals("n", 10)  # composite
-    W: Reals = reals("n", 6)  # P1's L - K sum(D)
+    W: Reals = reals("n", 6)  # force of a subtree: P1's L - K sum(D), -p of the articulated one; inverse: M Ydot - Q
     articulated: Reals = reals("n", 21)  # upper triangle
     d_inverse: Reals = reals("nv")  # 1/d of a column of the articulated recursion
     a: Reals = reals("n", 6)  # state acceleration (relative to A)
-    U: Reals = reals("nb", 6)  # K_c B_c
+    U: Reals = reals("nb", 6)  # K_c B_c, of composite or articulated inertia
     T: Reals = reals("nb", 6)  # columns of the velocity transformation of one body
     h: Reals = reals("nv", 6)  # of a mode: momentum of its own body per unit of its rate
     xi: Reals = reals("nv")  # of a mode: its coordinate and its rate

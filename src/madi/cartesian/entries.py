@@ -13,7 +13,7 @@ from madi.equations.fields import Work as TreeWork
 from madi.equations.row import Row
 from madi.kernel import kernel
 from madi.loops.closing import POSITION_GOOD, POSITION_TINY, SLOW, VELOCITY_GOOD, VELOCITY_ROUNDING, VELOCITY_TINY
-from madi.loops.kkt import DEPENDENT_PIVOT, EPSILON, remark, solve
+from madi.loops.kkt import DEPENDENT_PIVOT, EPSILON, solve, update_verdict
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.spatial.vector import at, put_at, six, three
 
@@ -84,7 +84,7 @@ def settle(model: Arrays, work: Work, forces: TreeWork, level):
     rounding = VELOCITY_ROUNDING * largest(work.v, 7 * model.n) if level == VELOCITIES else 0.0
     size = largest(work.phi if level == POSITIONS else work.rate, model.nr)
     if level == POSITIONS:
-        work.tally.opened = size
+        work.tally.violation_before = size
     for _ in range(MOST_ITERATIONS):
         if size <= tiny + rounding:
             return True
@@ -114,7 +114,7 @@ def close(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, q
     """q, v onto the constraints (in place), and the accelerations there; NaN where that fails."""
     take(model, work, element, forces, t, q, v)
     work.tally.failed = NOT
-    if work.tally.careful != 0:
+    if work.tally.close_stages != 0:
         work.factor_valid = 0
     closed = settle(model, work, forces, POSITIONS)
     if not closed:
@@ -142,7 +142,7 @@ def close(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, q
             dependent += 1
         elif ratio < near:
             near = ratio
-    remark(work.tally, dependent, near)
+    update_verdict(work.tally, dependent, near)
     for k in range(7 * model.n):
         out[k] = work.a[k]
     angles(model, work, q, v, out)

@@ -14,5 +14,7 @@ class Arrays(BodyArrays):
 
     last: Ints = ints("n")  # last body of the subtree, which is i..last[i]
     column_parent: Ints = ints("nv")  # previous column on the path to the base, -1 at its end
-    free_parent: Ints = ints("nv")  # the same, driven columns left out
-    free_motion: Ints = ints("nb")  # motion_parent, likewise
+    free_column_parent: Ints = ints(
+        "nv"
+    )  # the same over columns that are solved for: those that follow a drive or are locked left out
+    free_motion_parent: Ints = ints("nb")  # previous unit motion on the path whose column is solved for, -1 at its end

@@ -89,17 +89,17 @@ def equations(model: Arrays, work: Work):
             if model.n_other == 0:
                 while j >= 0:
                     M[c * nv + j] = dot(six(work.B, j), six(work.U, c))
-                    j = model.free_parent[j]
+                    j = model.free_column_parent[j]
             while j >= 0:  # flexible bodies: j is a unit motion
                 M[c * nv + model.motion_column[j]] = bodies.mass_entry(model, work, c, j)
-                j = model.free_motion[j]
+                j = model.free_motion_parent[j]
             M[c * nv + c] = M[c * nv + c] + model.armature[c]
 
 
 @kernel
 def solve(model: Arrays, M, P, x):
     """x of M x = P over the free columns: M = L^T D L in place, then three sweeps. Driven entries of x stay."""
-    lam = model.free_parent
+    lam = model.free_column_parent
     nv = model.nv
     for k in range(nv - 1, -1, -1):
         if not is_free(model, k):

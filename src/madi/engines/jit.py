@@ -211,7 +211,8 @@ class JitEngine:
     @property
     def context(self) -> np.ndarray:
         """What an entry gets as its last argument."""
-        return self.work and self._own.context
+        _ = self.work  # makes both
+        return self._own.context
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """See Engine."""

@@ -33,7 +33,8 @@ A, TAU = Row(a="nv"), Row(tau="nv")  # accelerations; generalised forces
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry kernel, what it is given and what it gives; None: as long as the caller says."""
+    """An entry kernel, what it is given (beside a request, where it takes one: loads, a point) and what it gives; None: as
+    long as the caller says."""
 
     function: Kernel
     gives: Row | None = A

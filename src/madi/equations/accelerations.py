@@ -8,7 +8,7 @@ from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.kinematics import positions
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import forces_at, give, take_motion
+from madi.equations.motion import apply_drives, give, kinematics_and_forces
 from madi.joints.columns import is_free
 from madi.kernel import kernel
 from madi.loops import kkt, null_space, projection
@@ -17,7 +17,7 @@ from madi.loops import kkt, null_space, projection
 @kernel
 def forward_recursive(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations by P1's composite recursion."""
-    forces_at(model, work, t, q, v, x)
+    kinematics_and_forces(model, work, t, q, v, x)
     recursive.forward(model, work)
     give(work.acceleration, model.nv, out)
 
@@ -25,7 +25,7 @@ def forward_recursive(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def forward_articulated(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations by the O(n) recursion."""
-    forces_at(model, work, t, q, v, x)
+    kinematics_and_forces(model, work, t, q, v, x)
     articulated.forward(model, work)
     give(work.acceleration, model.nv, out)
 
@@ -33,7 +33,7 @@ def forward_articulated(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def forward_velocity_transform(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations by P0's velocity transformation."""
-    forces_at(model, work, t, q, v, x)
+    kinematics_and_forces(model, work, t, q, v, x)
     velocity_transform.forward(model, work)
     give(work.acceleration, model.nv, out)
 
@@ -41,7 +41,7 @@ def forward_velocity_transform(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def loop_coefficients(model: Arrays, work: Work, t, q, v, x):
     """M, P, Phi_q and gamma of a mechanism with loops, by composite inertias."""
-    forces_at(model, work, t, q, v, x)
+    kinematics_and_forces(model, work, t, q, v, x)
     recursive.composites(model, work)
     for c in range(model.nv):
         work.P[c] = generalised_force(model, work, c) + work.tau[c]
@@ -67,7 +67,7 @@ def forward_loops(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def forward_loops_velocity_transform(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations with loops, M and P by P0's velocity transformation: Mq = B^T M B."""
-    forces_at(model, work, t, q, v, x)
+    kinematics_and_forces(model, work, t, q, v, x)
     velocity_transform.equations(model, work)
     evaluate_rows(model, work)
     recursive.composite_inertias(model, work)
@@ -91,7 +91,7 @@ def multipliers(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def close_loops(model: Arrays, work: Work, t, q, v, x, out):
     """P0's projection, in place: q, v become the closed state, out its accelerations (loops/projection.py)."""
-    take_motion(model, work, t, q, v)
+    apply_drives(model, work, t, q, v)
     projection.close(model, work, t, q, v, x, out)
 
 
@@ -99,7 +99,7 @@ def close_loops(model: Arrays, work: Work, t, q, v, x, out):
 def meet_drives(model: Arrays, work: Work, t, q, v, x, out):
     """A tree at the end of a step, in place: drives as prescribed, the others' speeds after the impulse of those that jump;
     out = the accelerations there."""
-    take_motion(model, work, t, q, v)
+    apply_drives(model, work, t, q, v)
     positions(model, work, work.q)
     recursive.mass_matrix(model, work)
     if drive_impulse(model, work, v) > 0.0:
@@ -120,5 +120,5 @@ def forward_null_space(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def close_null_space(model: Arrays, work: Work, t, q, v, x, out):
     """The same, in place, at the end of a step: q, v become the closed state, out its accelerations."""
-    take_motion(model, work, t, q, v)
+    apply_drives(model, work, t, q, v)
     null_space.close(model, work, t, q, v, x, out)

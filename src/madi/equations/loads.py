@@ -15,7 +15,7 @@ from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.points import to_ground
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import take_motion
+from madi.equations.motion import apply_drives
 from madi.joints.columns import is_free
 from madi.joints.kind import FORWARD
 from madi.joints.place import direction
@@ -23,9 +23,8 @@ from madi.kernel import inline, kernel
 from madi.signals.tape import apply_forces
 from madi.spatial.vector import NO_MOTION, dot, first, minus, put_at, scaled, second, six, three, to_point
 
-OF_JOINT, OF_PAIR, OF_COUPLER = range(
-    3
-)  # what a load is of: a joint (by its body), the pair of a loop, the row of a coupler
+# what a load is of: a joint (by its body), the pair of a loop, the row of a coupler
+OF_JOINT, OF_PAIR, OF_COUPLER = range(3)
 
 
 class Load(NamedTuple):
@@ -47,9 +46,9 @@ def after_request(model: Arrays, x):
 
 
 @kernel
-def loads_at(model: Arrays, work: Work, t, q, v, qdd):
+def prepare_loads(model: Arrays, work: Work, t, q, v, qdd):
     """All that P1's steps 1-6 leave behind: composites, and accelerations for the given qdd."""
-    take_motion(model, work, t, q, v)
+    apply_drives(model, work, t, q, v)
     for c in range(model.nv):
         if is_free(model, c):
             work.acceleration[c] = qdd[c]
@@ -110,7 +109,7 @@ def loads(model: Arrays, work: Work, t, q, v, x, out):
     """x: accelerations, the request, multipliers. out: force, moment at the joint, for each load, then, for every column of
     the joints among them, B^T R and what its rotor takes, less what the model's own force elements do there: the driving
     force."""
-    loads_at(model, work, t, q, v, x)
+    prepare_loads(model, work, t, q, v, x)
     nv = model.nv
     count = int(x[nv])
     driving = 6 * count
@@ -129,7 +128,7 @@ def loads(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def loads_newton_euler(model: Arrays, work: Work, t, q, v, x, out):
     """As `loads`, without driving forces, by the classical recursion (P1 eq. 28)."""
-    loads_at(model, work, t, q, v, x)
+    prepare_loads(model, work, t, q, v, x)
     nv = model.nv
     for k in range(int(x[nv])):
         of, i = int(x[nv + 1 + 2 * k]), int(x[nv + 2 + 2 * k])

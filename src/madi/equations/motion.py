@@ -10,7 +10,7 @@ from madi.signals.tape import apply_forces, drive_signals
 
 
 @kernel
-def take_motion(model: Arrays, work: Work, t, q, v):
+def apply_drives(model: Arrays, work: Work, t, q, v):
     """work.q, work.v: the state, driven coordinates, rates and accelerations as prescribed at time t."""
     for j in range(model.nq):
         work.q[j] = q[j]
@@ -29,9 +29,9 @@ def take_motion(model: Arrays, work: Work, t, q, v):
 
 
 @kernel
-def forces_at(model: Arrays, work: Work, t, q, v, tau):
+def kinematics_and_forces(model: Arrays, work: Work, t, q, v, tau):
     """Everything an equation of motion starts from: positions, velocities, forces."""
-    take_motion(model, work, t, q, v)
+    apply_drives(model, work, t, q, v)
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
     apply_forces(model, work, t, tau)

@@ -6,7 +6,7 @@ from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.points import point, point_velocity, to_ground
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import take_motion
+from madi.equations.motion import apply_drives
 from madi.equations.row import Row
 from madi.joints.columns import is_free
 from madi.kernel import kernel
@@ -35,7 +35,7 @@ MOMENTUM, FORCE, BODIES = OBSERVED.place("momentum"), OBSERVED.place("force"), O
 @kernel
 def observe(model: Arrays, work: Work, t, q, v, x, out):
     """Everything a result records (OBSERVED), for the accelerations x of the free columns."""
-    take_motion(model, work, t, q, v)
+    apply_drives(model, work, t, q, v)
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
     for c in range(model.nv):

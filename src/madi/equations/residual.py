@@ -7,7 +7,7 @@ from madi.dynamics import recursive
 from madi.dynamics.inverse import inverse
 from madi.dynamics.kinematics import positions, velocities
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import take_motion
+from madi.equations.motion import apply_drives
 from madi.equations.row import Row
 from madi.joints.chart import exponential
 from madi.joints.columns import is_free
@@ -25,7 +25,7 @@ BALANCE_PHI, BALANCE_RATE = BALANCE.place("phi"), BALANCE.place("rate")
 @kernel
 def constraints(model: Arrays, work: Work, t, q, v, x, out):
     """Of all rows Phi, Phi', gamma at the state as given; then the joint-space Jacobian Phi_q, full, row by row."""
-    take_motion(model, work, t, q, v)
+    apply_drives(model, work, t, q, v)
     for j in range(model.nq):
         work.q[j] = q[j]
     for c in range(model.nv):
@@ -61,7 +61,7 @@ def residual(model: Arrays, work: Work, t, q, v, x, out):
     nv, nr = model.nv, model.nr
     a, lam, phi, rate = TRIAL_A(model), TRIAL_LAM(model), BALANCE_PHI(model), BALANCE_RATE(model)
     exponential(model, q, x, work.moved)
-    take_motion(model, work, t, work.moved, v)
+    apply_drives(model, work, t, work.moved, v)
     for c in range(nv):
         if is_free(model, c):
             work.acceleration[c] = x[a + c]

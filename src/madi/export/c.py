@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from madi.equations.motion import take_motion
+from madi.equations.motion import apply_drives
 from madi.equations.observe import AT_POSITION, AT_R, FRAME_NUMBERS
 from madi.errors import InputError, TraceError
 from madi.export.stepper import Stepper, Traced
@@ -260,7 +260,7 @@ def _drive(system: System, traced: Traced) -> ca.Function:
     nq, nv = system.nq, system.nv
     (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", nv)
     work = layout.scratch(dtype=object)
-    take_motion(traced.model, work, ts[0], qs, vs)
+    apply_drives(traced.model, work, ts[0], qs, vs)
     free = layout.arrays.drive == FREE_COLUMN
     out = [*work.q, *work.v, *np.where(free, xs, work.acceleration)]
     return traced.function("drive", [t, q, v, x], column_of(out))

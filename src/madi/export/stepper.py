@@ -15,7 +15,7 @@ import numpy as np
 
 from madi.export.translate import Text, Translator
 from madi.integrate.newton import assemble, factorise, make_plan, solve
-from madi.integrate.structural import factored_blocks, part_of_step, solution
+from madi.integrate.structural import factored_blocks, solution, substep
 from madi.joints.chart import chart_point, chart_rate, exponential, retract
 from madi.kernel.fields import Function
 from madi.symbolic.codegen import HEAD, OUTSIDE, c_piece
@@ -62,7 +62,7 @@ class Traced:
             blocks, values = block_expressions(self.layout, inputs, out)
         plan = make_plan(blocks, self.layout.arrays)
         c, cs = symbols("c", 3)
-        F = np.zeros(plan.nf, dtype=object)
+        F = np.zeros(plan.n_factor, dtype=object)
         assemble(self.model, plan, [Sym(values[k]) for k in range(values.numel())], cs[0], cs[1], cs[2], F, 1)
         factorise(plan, F)
         t, q, v, x = inputs
@@ -70,7 +70,7 @@ class Traced:
 
     def solution(self, plan: Any) -> ca.Function:
         """The solution of the factored equations; x = (factor, right-hand side)."""
-        n, m = plan.nu, plan.nf
+        n, m = plan.nu, plan.n_factor
         (t, _), (q, _), (v, _), (x, xs) = symbols("t", 1), symbols("q", 1), symbols("v", 1), symbols("x", m + n)
         y = xs[m:].copy()
         solve(plan, xs[:m], y)
@@ -116,7 +116,9 @@ class Stepper:
             "chart_rate": traced.rate, "chart_point": traced.between,
         }  # fmt: skip
         self.translator = Translator(memory, {
-            factored_blocks: lambda to, x: self.piece("matrix", x[1].code, "M_q_part", "M_v_trial", "M_trial", "M_factor"),
+            factored_blocks: lambda to, x: self.piece(
+                "matrix", x[1].code, "M_q_substep", "M_v_trial", "M_trial", "M_factor"
+            ),
             solution: lambda to, x: self.piece("solution", "0.0", "M_q", "M_v", "M_factor", "M_solved"),
             exponential: lambda to, x: self.piece("exponential", "0.0", x[1].code, "M_v", x[2].code, x[3].code),
             retract: lambda to, x: self.piece("retract", "0.0", x[1].code, "M_v", x[2].code, x[3].code),
@@ -149,18 +151,18 @@ ENTRY = """
 int32_t entry(double t, const double *q, const double *v, const double *x, double *out, const int64_t *context)
 {{
   (void)q; (void)v; (void)x; (void)out;
-  {reach}return part_of_step((double *)(intptr_t)context[2], (int64_t *)(intptr_t)context[3],
+  {reach}return substep((double *)(intptr_t)context[2], (int64_t *)(intptr_t)context[3],
                       (const double *)(intptr_t)context[0], t);
 }}
 """
 
 
-def generated_part(engine: Any, memory: Any, system: Any) -> Function:
+def generated_substep(engine: Any, memory: Any, system: Any) -> Function:
     """A part of a step of an implicit method as generated C that works on this memory."""
 
     def source() -> str:
         stepper = Stepper(Traced(system.drawn, system.parameters, system.outside), memory, system.entry())
-        stepper.translator.translate(part_of_step, "part_of_step")
+        stepper.translator.translate(substep, "substep")
         outside = system.outside is not None
         reach = "functions = (const int64_t *)(intptr_t)context[1];\n  " if outside else ""
         return f"{HEAD}{OUTSIDE if outside else ''}\n{stepper.source()}\n{ENTRY.format(reach=reach)}"

@@ -14,7 +14,7 @@ from madi.integrate.march import fixed_steps
 from madi.integrate.memory import DONE
 from madi.integrate.method import Method
 from madi.integrate.runge_kutta import CLASSICAL, ClassicalMemory
-from madi.integrate.step import arrive, start_step
+from madi.integrate.step import end_step, start_step
 from madi.joints.chart import chart_point, chart_rate
 from madi.kernel import kernel, view1
 from madi.kernel.fields import Reals, reals
@@ -55,7 +55,7 @@ def step(m: AB3Memory, t, h):
         for c in range(nv):
             m.x1[c] = m.x0[c] + h / 12.0 * (23.0 * m.v[c] - 16.0 * once[c] + 5.0 * twice[c])
             m.x1[nv + c] = m.x0[nv + c] + h / 12.0 * (23.0 * m.a[c] - 16.0 * m.a_1[c] + 5.0 * m.a_2[c])
-    arrive(m, t + h, m.x1)
+    end_step(m, t + h, m.x1)
     return DONE
 
 

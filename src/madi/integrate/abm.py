@@ -30,12 +30,12 @@ from dataclasses import dataclass
 
 from madi.errors import InputError
 from madi.integrate.control import choose_first_step
-from madi.integrate.march import begin_at_rest, fixed_steps, judged_steps, no_outputs
+from madi.integrate.march import adaptive_steps, begin_with_accelerations, fixed_steps, no_outputs
 from madi.integrate.memory import DONE, NOT_FINITE, AdaptiveMemory
 from madi.integrate.method import Adaptive
 from madi.integrate.outputs import AT_END, cubic_outputs, end_outputs, write
 from madi.integrate.runge_kutta import CLASSICAL
-from madi.integrate.step import accelerations_of_stage, arrive, arrived, come_to
+from madi.integrate.step import accelerations_of_stage, close_and_accelerate, end_is_finite, end_step
 from madi.joints.chart import coordinate_rate, normalise
 from madi.joints.ladder import quaternion_at
 from madi.kernel import kernel, view1
@@ -247,8 +247,8 @@ def finish(m: AdamsMemory, t, h, n):
     written, end = m.next, t + h if h < m.end - t else m.end
     outputs_within(m, end, h, n)
     normalise(m.model, m.q1)
-    come_to(m, t + h)
-    if not arrived(m):
+    close_and_accelerate(m, t + h)
+    if not end_is_finite(m):
         m.next = written  # a step that does not arrive leaves no outputs
         return NOT_FINITE
     end_outputs(m, end + AT_END * h)
@@ -261,7 +261,7 @@ def finish(m: AdamsMemory, t, h, n):
 def begin(m: AdamsMemory):
     """The first row."""
     normalise(m.model, m.q)
-    status = begin_at_rest(m)
+    status = begin_with_accelerations(m)
     coordinate_rate(m.model, m.q, m.v, m.phi)
     for c in range(m.model.nv):
         m.phi[m.model.nq + c] = m.a[c]
@@ -290,7 +290,7 @@ def attempt(m: AdamsMemory, t, h):
 
 @kernel
 def complete(m: AdamsMemory, t, h):
-    """See march.judged_steps."""
+    """See march.adaptive_steps."""
     return finish(m, t, h, m.model.nq + m.model.nv)
 
 
@@ -334,8 +334,8 @@ def step(m: AdamsMemory, t, h):
         evaluate_and_correct(m, t, h, n)
         return finish(m, t, h, n)
     CLASSICAL(m, t, h)
-    arrive(m, t + h, m.x1)
-    if not arrived(m):
+    end_step(m, t + h, m.x1)
+    if not end_is_finite(m):
         return NOT_FINITE
     cubic_outputs(m, t, h)
     derivative_at_end(m)
@@ -351,7 +351,7 @@ class Adams(Adaptive):
     order: int = 4  # type: ignore[misc]
     name = "abm"
     stable = 1.2
-    adaptive = judged_steps("abm", AdamsMemory, begin_adaptive, attempt, complete, longer, shorter)
+    adaptive = adaptive_steps("abm", AdamsMemory, begin_adaptive, attempt, complete, longer, shorter)
     fixed = fixed_steps("abm-fixed", AdamsMemory, step, begin_fixed, no_outputs)
 
     def __post_init__(self) -> None:

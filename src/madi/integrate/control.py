@@ -16,7 +16,7 @@ SMALLEST_ERROR = 1e-10  # of the tolerance: a smaller one lets the step grow no 
 # motion that is straight; its step, against the trial
 SHORT, NEXT_TO_NOTHING, STRAIGHT, STRAIGHT_ON = 1e-6, 1e-5, 1e-15, 1e-3
 FAR_SHORTER, SHORTER = 0.1, 0.7  # after a stage that left them; in a singular position
-MUCH_SHORTER, SOMEWHAT_SHORTER = 0.05, 0.6  # of the last step in a regular position, see `leaps`
+MUCH_SHORTER, SOMEWHAT_SHORTER = 0.05, 0.6  # of the last step in a regular position, see `accept_despite_error`
 NEAR_MISS = 0.2  # of a singular position: how far its V may be off
 
 
@@ -101,7 +101,7 @@ def in_singular_position(m: Memory):
 
 
 @kernel
-def come_back_shorter(m: Memory, t, h):
+def retry_shorter(m: Memory, t, h):
     """A stage left the finite numbers: a shorter step, unless that is hopeless."""
     if h < SHORTEST * max(1.0, abs(t)):
         return NOT_FINITE
@@ -110,7 +110,7 @@ def come_back_shorter(m: Memory, t, h):
 
 
 @kernel
-def leaps(m: Memory, h, relative):
+def accept_despite_error(m: Memory, h, relative):
     """Whether a step that misses its tolerance (by `relative`, its error against the size of the state) is taken all the
     same. In a singular position of the loops rounding is magnified beyond tight tolerances, and ever shorter steps only
     stay there longer; so steps there are not made much shorter than the last one outside. Leaps are counted."""

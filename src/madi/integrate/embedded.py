@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from madi.integrate.control import ROUNDING, SMALLEST_ERROR, choose_first_step, error_norm, larger_scales, scales
-from madi.integrate.march import begin_at_rest, judged_steps
+from madi.integrate.march import adaptive_steps, begin_with_accelerations
 from madi.integrate.memory import DONE, AdaptiveMemory, Loop
 from madi.integrate.outputs import wanted, write_stage
 from madi.integrate.runge_kutta import stages_of
-from madi.integrate.step import arrive
+from madi.integrate.step import end_step
 from madi.joints.chart import chart_rate
 from madi.kernel import kernel, view1
 from madi.kernel.fields import reals
@@ -33,7 +33,7 @@ def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.
 
     @kernel
     def begin(m: AdaptiveMemory):
-        status = begin_at_rest(m)
+        status = begin_with_accelerations(m)
         m.last_error = FIRST_ERROR
         choose_first_step(m, m.error, 4.0)
         return status
@@ -42,7 +42,7 @@ def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.
     def attempt(m: AdaptiveMemory, t, h):
         nv, n = m.model.nv, 2 * m.model.nv
         stages(m, t, h)
-        arrive(m, t + h, m.x1)
+        end_step(m, t + h, m.x1)
         end = view1(m.k, last * n, n)
         chart_rate(m.model, m.x1, m.v1, end)
         for c in range(nv):
@@ -85,4 +85,4 @@ def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.
     def shorter(m: AdaptiveMemory, h, error):
         return h * max(SHRINK, SAFETY * error**-0.2)
 
-    return judged_steps(name, memory, begin, attempt, complete, longer, shorter)
+    return adaptive_steps(name, memory, begin, attempt, complete, longer, shorter)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.integrate.control import come_back_shorter, leaps, note_step
+from madi.integrate.control import accept_despite_error, note_step, retry_shorter
 from madi.integrate.memory import AGAIN, DONE, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Loop, Memory
 from madi.integrate.outputs import cubic_outputs, first_outputs
-from madi.integrate.step import accelerations, all_finite, arrived, take
+from madi.integrate.step import accelerations, all_finite, end_is_finite, shift_state
 from madi.kernel import HUGE, Kernel, kernel
 
 ON_GRID = 1e-9  # of a step: a grid point that near to the end is the end
-RESOLVED = 1e-14  # of the time: steps shorter than that are none
+RESOLVED = 1e-14  # of the time: shorter steps are below its resolution
 LAST_PART = 1.01  # steps: what is left of a run is one step, not one and a hundredth
 
 
@@ -26,7 +26,7 @@ def nothing(m: Memory):
 
 
 @kernel
-def begin_at_rest(m: Memory):
+def begin_with_accelerations(m: Memory):
     """Accelerations of the start."""
     accelerations(m, m.t, m.q, m.v, m.a)
     return DONE if all_finite(m.a, m.model.nv) else NOT_FINITE
@@ -43,7 +43,7 @@ def on_grid(m: Memory):
 @kernel
 def accept(m: Memory, t, h):
     """The end of the step is where the next begins."""
-    take(m)
+    shift_state(m)
     m.accepted += 1
     m.t = t
 
@@ -91,7 +91,7 @@ def advancing(step: Kernel, outputs: Kernel, remember: Kernel, after: Kernel) ->
         status = step(m, t, h)
         if status != DONE:
             return status
-        if not arrived(m):
+        if not end_is_finite(m):
             return NOT_FINITE
         outputs(m, t, h)
         remember(m)
@@ -103,7 +103,7 @@ def advancing(step: Kernel, outputs: Kernel, remember: Kernel, after: Kernel) ->
 
 
 def fixed_steps(
-    name: str, memory: Any, step: Kernel, begin: Kernel = begin_at_rest,
+    name: str, memory: Any, step: Kernel, begin: Kernel = begin_with_accelerations,
     outputs: Kernel = cubic_outputs, remember: Kernel = nothing,
 ) -> Loop:  # fmt: skip
     """The loop of a method with steps of a fixed length.
@@ -121,9 +121,9 @@ def fixed_steps(
     return Loop(name, march(begin, trial), memory, begin, step, remember)
 
 
-def judged_steps(
+def adaptive_steps(
     name: str, memory: Any, begin: Kernel, attempt: Kernel, complete: Kernel,
-    longer: Kernel, shorter: Kernel, failed: Kernel = come_back_shorter,
+    longer: Kernel, shorter: Kernel, failed: Kernel = retry_shorter,
 ) -> Loop:  # fmt: skip
     """The loop of a method that chooses its steps.
 
@@ -144,7 +144,7 @@ def judged_steps(
         if not error < HUGE:
             m.rejected += 1
             return failed(m, t, h)
-        if error > 1.0 and not leaps(m, h, error * m.rtol):
+        if error > 1.0 and not accept_despite_error(m, h, error * m.rtol):
             m.rejected += 1
             m.h = shorter(m, h, error)
             return DONE

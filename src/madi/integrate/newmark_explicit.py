@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from madi.integrate.march import fixed_steps
 from madi.integrate.memory import DONE, Memory
 from madi.integrate.method import Method
-from madi.integrate.step import accelerations, come_to
+from madi.integrate.step import accelerations, close_and_accelerate
 from madi.joints.chart import exponential
 from madi.kernel import Kernel, kernel, present
 from madi.kernel.fields import Reals, reals
@@ -46,7 +46,7 @@ def step_by(predictor: float) -> Kernel:
         for c in range(nv):
             m.v1[c] = m.v[c] + 0.5 * h * (m.a[c] + m.a1[c])
         if present(m.close):
-            come_to(m, t + h)
+            close_and_accelerate(m, t + h)
         return DONE
 
     return step

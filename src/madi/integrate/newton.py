@@ -33,15 +33,15 @@ class Plan(Fields):
     nu: int = size()  # unknowns
     nl: int = size()  # entries below the diagonal of the factor
     nx: int = size()  # products of the factorisation
-    nf: int = size()  # numbers of the factor: nu + 2 nl
-    ns: int = size()  # entries of the six blocks together
+    n_factor: int = size()  # numbers of the factor: nu + 2 nl
+    n_entries: int = size()  # entries of the six blocks together
     entries: Ints = ints(str(PARTS))  # of each block
     first: Ints = ints("nu+1")  # entries below the diagonal of each unknown's column
     index: Ints = ints("nl")
     target: Ints = ints("nx")  # where each product goes
-    place: Ints = ints("ns")  # of every entry in the factor, -1: none
-    row: Ints = ints("ns")  # and in its block
-    column: Ints = ints("ns")
+    place: Ints = ints("n_entries")  # of every entry in the factor, -1: none
+    row: Ints = ints("n_entries")  # and in its block
+    column: Ints = ints("n_entries")
     unknown: Ints = ints("nv+nr")  # of every column and row, -1: none
 
 
@@ -51,7 +51,7 @@ class BlockMemory(Fields):
     model: Arrays = part(Arrays)
     residual: Any = function()
     blocks: Any = function()  # of its Jacobian; ABSENT: by differences
-    entries: Reals = reals("ns")  # of the blocks
+    entries: Reals = reals("n_entries")  # of the blocks
     trial: Reals = reals("2*nv+nr")  # (theta, qdd, lam), and behind it (generated C takes them together) c_a, c_v, c_q
     coefficients: Reals = reals("3")
     balance: Reals = reals("nv+2*nr")  # (R, Phi, Phi') there
@@ -84,7 +84,7 @@ def make_plan(blocks: Any, arrays: Any) -> Plan:
             neighbours[b].add(a)
     factor = Factor(neighbours, nv)
     sizes, parts = factor.sizes(), factor.arrays()
-    counts = {"nf": sizes["nu"] + 2 * sizes["nl"], "ns": sum(blocks.sizes), "nv": nv, "nr": nr}
+    counts = {"n_factor": sizes["nu"] + 2 * sizes["nl"], "n_entries": sum(blocks.sizes), "nv": nv, "nr": nr}
     plan = Plan(sizes | counts)
     plan.entries[:] = blocks.sizes
     plan.first[:], plan.index[:], plan.target[:] = parts["l_first"], parts["l_index"], parts["l_target"]
@@ -181,7 +181,7 @@ def block_times(plan, values, part, x, out, n):
 @kernel
 def assemble_complex(model, plan, values, re, im, F):
     """mu dR/dqdd + dR/dqd + dR/dq / mu and the rows, for mu = re + i im; the rows are not scaled."""
-    m = plan.nf
+    m = plan.n_factor
     square = re * re + im * im
     assemble(model, plan, values, re, 1.0, re / square, F, 0)
     imaginary = view1(F, m, m)
@@ -209,7 +209,7 @@ def take_product(F, m, t, i, j):
 def factorise_complex(plan, F):
     """As `factorise`."""
     nu, nl, p = plan.nu, plan.nl, 0
-    m, first = plan.nf, plan.first
+    m, first = plan.n_factor, plan.first
     for k in range(nu):
         square = F[k] * F[k] + F[m + k] * F[m + k]
         re, im = F[k] / square, -F[m + k] / square
@@ -233,7 +233,7 @@ def factorise_complex(plan, F):
 def solve_complex(plan, F, x):
     """As `solve`; x: real parts of all unknowns, then imaginary parts."""
     nu, nl = plan.nu, plan.nl
-    m, first, index = plan.nf, plan.first, plan.index
+    m, first, index = plan.n_factor, plan.first, plan.index
     for k in range(nu):
         c, d = x[k], x[nu + k]
         for i in range(first[k], first[k + 1]):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from madi.integrate.control import SHORTEST, SMALLEST_ERROR, choose_first_step, error_norm, larger_scales, scales
-from madi.integrate.march import begin_at_rest, fixed_steps, judged_steps
+from madi.integrate.march import adaptive_steps, begin_with_accelerations, fixed_steps
 from madi.integrate.memory import AGAIN, DONE, NEWTON_FAILED, NOT_FINITE, AdaptiveMemory
 from madi.integrate.method import Adaptive
 from madi.integrate.newton import (
@@ -39,7 +39,7 @@ from madi.integrate.newton import (
     solve_complex,
 )
 from madi.integrate.outputs import AT_END, cubic_ends, cubic_outputs, wanted
-from madi.integrate.step import arrive, arrived, derivative, start_step
+from madi.integrate.step import derivative, end_is_finite, end_step, start_step
 from madi.kernel import HUGE, call, kernel, view1
 from madi.kernel.fields import Reals, integer, real, reals
 
@@ -81,8 +81,8 @@ class RadauMemory(AdaptiveMemory, ImplicitMemory):
     W: Reals = reals("6*nv")
     R: Reals = reals("6*nv")
     d: Reals = reals("2*nv")
-    real_factor: Reals = reals("nf")
-    complex_factor: Reals = reals("2*nf")
+    real_factor: Reals = reals("n_factor")
+    complex_factor: Reals = reals("2*n_factor")
     y: Reals = reals("2*nu")
     z: Reals = reals("nv+nr")
     factored_for: float = real()  # step length, 0: none
@@ -351,8 +351,8 @@ def doubt(m: RadauMemory, h):
 @kernel
 def complete(m: RadauMemory, t, h):
     """The end of the step; where outputs within it would be worse than it is, a step of its own to the next output."""
-    arrive(m, t + h, m.x1)
-    if not arrived(m):
+    end_step(m, t + h, m.x1)
+    if not end_is_finite(m):
         return NOT_FINITE
     if wanted(m, t + h * (1.0 - AT_END)) and doubt(m, h) > 1.0:
         m.h, m.last_length = m.outputs.times[m.next] - t, 0.0
@@ -398,7 +398,7 @@ def shorter(m: RadauMemory, h, error):
 @kernel
 def begin(m: RadauMemory):
     """Accelerations, tolerances of Newton, a first step."""
-    status = begin_at_rest(m)
+    status = begin_with_accelerations(m)
     m.newton_rtol, m.newton_atol, m.newton_most = m.rtol, m.atol, MOST_ITERATIONS
     m.newton_small = max(ROUNDING / m.rtol, min(0.03, m.rtol**0.5))
     m.last_error = 1.0
@@ -411,7 +411,7 @@ def begin_fixed(m: RadauMemory):
     """The same with fixed steps: Newton to rounding."""
     m.newton_rtol, m.newton_atol, m.newton_most = TOLERANCE_FIXED, TOLERANCE_FIXED, MOST_FIXED
     m.newton_small = SMALL_FIXED
-    return begin_at_rest(m)
+    return begin_with_accelerations(m)
 
 
 @kernel
@@ -421,7 +421,7 @@ def step(m: RadauMemory, t, h):
         m.rejected += 1
         if not may_try_again(m):
             return NEWTON_FAILED
-    arrive(m, t + h, m.x1)
+    end_step(m, t + h, m.x1)
     keep_blocks(m, h)
     return DONE
 
@@ -434,5 +434,5 @@ class Radau(Adaptive):
     name = "radau"
     order = 5
     implicit = True
-    adaptive = judged_steps("radau", RadauMemory, begin, attempt, complete, longer, shorter, failed)
+    adaptive = adaptive_steps("radau", RadauMemory, begin, attempt, complete, longer, shorter, failed)
     fixed = fixed_steps("radau-fixed", RadauMemory, step, begin_fixed)

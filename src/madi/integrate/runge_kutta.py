@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from madi.integrate.memory import DONE, StageMemory
-from madi.integrate.step import arrive, derivative, start_step
+from madi.integrate.step import derivative, end_step, start_step
 from madi.kernel import Kernel, kernel, view1
 from madi.kernel.fields import Reals, reals
 
@@ -47,7 +47,7 @@ def step_of(stages: Kernel) -> Kernel:
     @kernel
     def step(m: StageMemory, t, h):
         stages(m, t, h)
-        arrive(m, t + h, m.x1)
+        end_step(m, t + h, m.x1)
         return DONE
 
     return step

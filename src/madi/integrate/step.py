@@ -25,7 +25,7 @@ def accelerations(m: Memory, t, q, v, a):
 def accelerations_of_stage(m: Memory, t, q, v, a):
     """The same at a state that need not be closed. Where the constraints are not safely independent (redundant, or near a
     singular position), accelerations off the closed states are not smooth: there q and v are closed first."""
-    if present(m.close) and m.tally.careful != 0:
+    if present(m.close) and m.tally.close_stages != 0:
         call(m.close, t, q, v, m.no_force, a)
         m.evaluations += 1
     else:
@@ -43,7 +43,7 @@ def derivative(m: Memory, t, x, dx):
 
 
 @kernel
-def come_to(m: Memory, t):
+def close_and_accelerate(m: Memory, t):
     """The state (q1, v1), brought back to where the loops are closed, and a1 there; NaN where that fails."""
     if present(m.close):
         call(m.close, t, m.q1, m.v1, m.no_force, m.a1)
@@ -53,14 +53,14 @@ def come_to(m: Memory, t):
 
 
 @kernel
-def arrive(m: Memory, t, x):
+def end_step(m: Memory, t, x):
     """The end of a step at x = (theta, v): (q1, v1, a1) there. With loops x follows what closing them changed."""
     nv = m.model.nv
     theta = view1(x, 0, nv)
     retract(m.model, m.q, theta, m.q1)
     for c in range(nv):
         m.v1[c] = x[nv + c]
-    come_to(m, t)
+    close_and_accelerate(m, t)
     if present(m.close):
         chart_point(m.model, m.q, m.q1, theta)
         for c in range(nv):
@@ -86,13 +86,13 @@ def all_finite(x, n):
 
 
 @kernel
-def arrived(m: Memory):
+def end_is_finite(m: Memory):
     """Whether the end of the step is a state."""
     return all_finite(m.q1, m.model.nq) and all_finite(m.v1, m.model.nv) and all_finite(m.a1, m.model.nv)
 
 
 @kernel
-def take(m: Memory):
+def shift_state(m: Memory):
     """The end of the step is where the next begins."""
     for j in range(m.model.nq):
         m.q[j] = m.q1[j]

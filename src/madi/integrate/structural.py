@@ -16,7 +16,7 @@ hand. Of redundant rows only the sum of what they do is determined: eps pulls th
 lam while Newton iterates). P4: alpha_m = alpha_f = 0, gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
 
 Newton in one of two modes: until the correction still to come no longer matters (the step is halved where that fails), or
-so many iterations and no more (real time). What matters is measured by the step's own error: over a step the acceleration
+a fixed number of iterations (real time). What matters is measured by the step's own error: over a step the acceleration
 changes by dA = h a' and h a'' is about dA^2 / (h |A|), so that Newmark's error of the speed, h^3 a'' / 12, is about
 h dA^2 / (12 |A|). Newton stops at a small part of it (and never before a tolerance, never below rounding): with a tolerance
 alone, what it leaves would add up over ever more steps as they get shorter. The matrix is made at every iteration, at every
@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import InputError
-from madi.integrate.march import ON_GRID, begin_at_rest, fixed_steps
+from madi.integrate.march import ON_GRID, begin_with_accelerations, fixed_steps
 from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE
 from madi.integrate.method import Method, within
 from madi.integrate.newton import ImplicitMemory, assemble, blocks_at, factorise, right_side, rows_side, solve
@@ -73,23 +73,23 @@ class StructuralMemory(ImplicitMemory):
     iterations: int = integer()  # 0: until they converge
     policy: int = integer()
     halvings: int = integer()
-    whole: Any = function()  # a part of a step as generated C; ABSENT: the kernels below
-    # from the start of a part of a step to its end
-    q_part: Reals = reals("nq")
-    v_part: Reals = reals("nv")
-    a_part: Reals = reals("nv")
-    A_part: Reals = reals("nv")  # the method's own acceleration
-    lam_part: Reals = reals("nr")
-    part_length: float = real()
+    compiled_substep: Any = function()  # a substep as generated C; ABSENT: the kernels below
+    # from the start of a substep to its end
+    q_substep: Reals = reals("nq")
+    v_substep: Reals = reals("nv")
+    a_substep: Reals = reals("nv")
+    A_substep: Reals = reals("nv")  # the method's own acceleration
+    lam_substep: Reals = reals("nr")
+    substep_length: float = real()
     A: Reals = reals("nv")  # the same at the start of the step
     lam: Reals = reals("nr")
     v_trial: Reals = reals("nv")
     A_trial: Reals = reals("nv")
     factored_for: float = real()  # step length the factor is for, 0: none
-    factor: Reals = reals("nf")
+    factor: Reals = reals("n_factor")
     y: Reals = reals("nu")  # right-hand side, behind the factor, and solution
     solved: Reals = reals("nu")
-    # the last part: iterations made, the last correction; where Newton failed, the equation farthest from zero, and how far
+    # the last substep: iterations made, the last correction; where Newton failed, the equation farthest from zero, how far
     made: int = integer()
     change: float = real()
     worst_equation: int = integer()
@@ -100,7 +100,7 @@ class StructuralMemory(ImplicitMemory):
 @kernel
 def begin(m: StructuralMemory):
     """The start: A = a."""
-    status = begin_at_rest(m)
+    status = begin_with_accelerations(m)
     for c in range(m.model.nv):
         m.A[c] = m.a[c]
     return status
@@ -111,25 +111,25 @@ def predict(m: StructuralMemory, h):
     """The trial state for A1 = A: speeds, and (theta, a1, lam)."""
     nv, f = m.model.nv, m.alpha_f
     for c in range(nv):
-        A = m.A_part[c]
+        A = m.A_substep[c]
         m.A_trial[c] = A
-        m.trial[c] = h * m.v_part[c] + 0.5 * h * h * A
-        m.v_trial[c] = m.v_part[c] + h * A
-        m.trial[nv + c] = (A - f * m.a_part[c]) / (1.0 - f)
+        m.trial[c] = h * m.v_substep[c] + 0.5 * h * h * A
+        m.v_trial[c] = m.v_substep[c] + h * A
+        m.trial[nv + c] = (A - f * m.a_substep[c]) / (1.0 - f)
     for r in range(m.model.nr):
-        m.trial[2 * nv + r] = m.lam_part[r]
+        m.trial[2 * nv + r] = m.lam_substep[r]
 
 
 @kernel
 def balance(m: StructuralMemory, t):
     """(R, Phi, Phi') at the trial state."""
-    call(m.residual, t, m.q_part, m.v_trial, m.trial, m.balance)
+    call(m.residual, t, m.q_substep, m.v_trial, m.trial, m.balance)
     m.evaluations += 1
 
 
 @kernel
 def make_matrix(m: StructuralMemory, t, h):
-    """The factored matrix of a part of length h at the trial state."""
+    """The factored matrix of a substep of length h at the trial state."""
     c = m.coefficients
     c[0], c[1], c[2] = (1.0 - m.alpha_m) / (1.0 - m.alpha_f), m.gamma * h, m.beta * h * h
     factored_blocks(m, t)
@@ -139,7 +139,7 @@ def make_matrix(m: StructuralMemory, t, h):
 @kernel
 def factored_blocks(m: StructuralMemory, t):
     """The matrix from the blocks at the trial state. (In generated C this and `solution` are traces.)"""
-    blocks_at(m, t, m.q_part, m.v_trial)
+    blocks_at(m, t, m.q_substep, m.v_trial)
     assemble(m.model, m.plan, m.entries, m.coefficients[0], m.coefficients[1], m.coefficients[2], m.factor, 1)
     factorise(m.plan, m.factor)
 
@@ -163,7 +163,7 @@ def correct(m: StructuralMemory, h):
     solution(m)
     change, size, jump, most = 0.0, 0.0, 0.0, 0.0
     for c in range(nv):
-        d, A = m.solved[unknown[c]], m.A_part[c]
+        d, A = m.solved[unknown[c]], m.A_substep[c]
         m.A_trial[c] = m.A_trial[c] + d
         m.trial[c] = m.trial[c] + c_q * d
         m.v_trial[c] = m.v_trial[c] + c_v * d
@@ -232,7 +232,7 @@ def is_shut(m: StructuralMemory):
 
 
 @kernel
-def bring_back(m: StructuralMemory, t):
+def project_onto_constraints(m: StructuralMemory, t):
     """theta and speeds to Phi = 0 and Phi' = 0, with the matrix at hand."""
     nv, unknown = m.model.nv, m.plan.unknown
     for _ in range(CLOSING_FIXED if m.iterations > 0 else ITERATIONS):
@@ -260,9 +260,9 @@ def find_worst(m: StructuralMemory):
 
 
 @kernel
-def part_of_step(m: StructuralMemory, t):
-    """One part of a step, of length m.part_length from time t; what is carried is the next state where it returns DONE."""
-    nq, nv, nr, h = m.model.nq, m.model.nv, m.model.nr, m.part_length
+def substep(m: StructuralMemory, t):
+    """One substep, of length m.substep_length from time t; what is carried is the next state where it returns DONE."""
+    nq, nv, nr, h = m.model.nq, m.model.nv, m.model.nr, m.substep_length
     predict(m, h)
     if not converge(m, t + h, h):
         find_worst(m)
@@ -272,38 +272,38 @@ def part_of_step(m: StructuralMemory, t):
         m.factored_for = 0.0
         return NOT_FINITE
     if nr > 0:
-        bring_back(m, t + h)
-    exponential(m.model, m.q_part, m.trial, m.q_stage)
+        project_onto_constraints(m, t + h)
+    exponential(m.model, m.q_substep, m.trial, m.q_stage)
     for j in range(nq):
-        m.q_part[j] = m.q_stage[j]
+        m.q_substep[j] = m.q_stage[j]
     for c in range(nv):
-        m.v_part[c] = m.v_trial[c]
-        m.a_part[c] = m.trial[nv + c]
-        m.A_part[c] = m.A_trial[c]
+        m.v_substep[c] = m.v_trial[c]
+        m.a_substep[c] = m.trial[nv + c]
+        m.A_substep[c] = m.A_trial[c]
     for r in range(nr):
-        m.lam_part[r] = m.trial[2 * nv + r]
+        m.lam_substep[r] = m.trial[2 * nv + r]
     return DONE
 
 
 @kernel
 def advance(m: StructuralMemory, t, h):
-    """A step in as many parts as Newton needs, halved where it fails; from and to what is carried in parts."""
+    """A step in as many substeps as Newton needs, halved where it fails; from and to what is carried in them."""
     done, halved, status = 0.0, 0, DONE
-    m.part_length = h
+    m.substep_length = h
     while done < h * (1.0 - ON_GRID):
-        if present(m.whole):
-            status = call(m.whole, t + done, m.q, m.v, m.a, m.q_stage)
+        if present(m.compiled_substep):
+            status = call(m.compiled_substep, t + done, m.q, m.v, m.a, m.q_stage)
         else:
-            status = part_of_step(m, t + done)
+            status = substep(m, t + done)
         if status == DONE:
-            done += m.part_length
+            done += m.substep_length
             continue
         m.rejected += 1
         halved += 1
         if halved > m.halvings:
-            remember_step(m, t + done, m.part_length)
+            remember_step(m, t + done, m.substep_length)
             return status
-        m.part_length = 0.5 * m.part_length
+        m.substep_length = 0.5 * m.substep_length
     remember_step(m, t, h)
     return DONE
 
@@ -312,18 +312,18 @@ def advance(m: StructuralMemory, t, h):
 def step(m: StructuralMemory, t, h):
     """See march.fixed_steps."""
     for j in range(m.model.nq):
-        m.q_part[j] = m.q[j]
+        m.q_substep[j] = m.q[j]
     for c in range(m.model.nv):
-        m.v_part[c], m.a_part[c], m.A_part[c] = m.v[c], m.a[c], m.A[c]
+        m.v_substep[c], m.a_substep[c], m.A_substep[c] = m.v[c], m.a[c], m.A[c]
     for r in range(m.model.nr):
-        m.lam_part[r] = m.lam[r]
+        m.lam_substep[r] = m.lam[r]
     status = advance(m, t, h)
     if status != DONE:
         return status
     for j in range(m.model.nq):
-        m.q1[j] = m.q_part[j]
+        m.q1[j] = m.q_substep[j]
     for c in range(m.model.nv):
-        m.v1[c], m.a1[c] = m.v_part[c], m.a_part[c]
+        m.v1[c], m.a1[c] = m.v_substep[c], m.a_substep[c]
     if present(m.close):  # the speed of a drive jumps somewhere: its impulse
         call(m.close, t + h, m.q1, m.v1, m.no_force, m.v_trial)
     return DONE
@@ -333,9 +333,9 @@ def step(m: StructuralMemory, t, h):
 def remember(m: StructuralMemory):
     """What is carried beside the state."""
     for c in range(m.model.nv):
-        m.A[c] = m.A_part[c]
+        m.A[c] = m.A_substep[c]
     for r in range(m.model.nr):
-        m.lam[r] = m.lam_part[r]
+        m.lam[r] = m.lam_substep[r]
 
 
 @kernel
@@ -350,8 +350,8 @@ def remember_step(m: StructuralMemory, t, h):
 
 @dataclass(frozen=True)
 class Structural(Method, ABC):
-    """Base of both: `iterations` of Newton in a step, None until it converges, or so many (real time); `jacobian`: when its
-    matrix is made, "iteration", "step", "slow" (when it converges slowly; the default) or "once"."""
+    """Base of both: `iterations` of Newton in a step: None, to convergence, or a fixed number (real time); `jacobian`: when
+    its matrix is made, "iteration", "step", "slow" (when it converges slowly; the default) or "once"."""
 
     iterations: int | None = None
     jacobian: str | None = None

@@ -3,8 +3,8 @@
 A method of closing is three kernels. `refactor(model, work)` makes its matrix at the configuration in work;
 `step_for(model, work, force, wanted)` leaves in work.unknown the step under `force` that changes the rows by -wanted;
 `finish(model, work)` gives accelerations and multipliers at the closed state. The matrix is the one of the last evaluation,
-a hair away, and made anew when a step gains too little; and at every step where rows are nearly dependent. Iterations end
-at rounding, or at the tolerance of the user (P0's eps, work.options.tolerance): m and rad of Phi, m/s and rad/s of Phi'.
+at a nearby state, and made anew when a step gains too little; and at every step where rows are nearly dependent. Iterations
+end at rounding, or at the tolerance of the user (P0's eps, work.options.tolerance): m and rad of Phi, m/s and rad/s of Phi'.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def closing_positions(refactor: Kernel, step_for: Kernel) -> Kernel:
         positions(model, work, work.q)
         evaluate_rows(model, work)
         size = worst(work.phi, model.nr)
-        work.tally.opened = size
+        work.tally.violation_before = size
         fresh = False
         near = work.tally.independence < NEARLY_SINGULAR
         tiny, good = max(work.options.tolerance, POSITION_TINY), max(work.options.tolerance, POSITION_GOOD)
@@ -74,7 +74,7 @@ def closing_positions(refactor: Kernel, step_for: Kernel) -> Kernel:
                 refactor(model, work)
                 fresh = True
             step_for(model, work, work.P, work.phi)
-            for c in range(model.nv):
+            for c in range(model.nv):  # theta, in tau: forces are not there yet
                 work.tau[c] = work.unknown[model.column_place[c]] if model.column_place[c] >= 0 else 0.0
             retract(model, work.q, work.tau, work.q)
             positions(model, work, work.q)
@@ -154,7 +154,7 @@ def closing(refactor: Kernel, step_for: Kernel, finish: Kernel) -> Kernel:
             out[c] = 0.0
             work.P[c] = 0.0
         work.tally.failed = NOT
-        if work.tally.careful != 0:
+        if work.tally.close_stages != 0:
             # a stage of a step is closed too, from farther away: with an old matrix the direction of its projection would
             # depend on where that came from, and the method would lose an order
             work.factor_valid = 0

@@ -24,7 +24,7 @@ DEPENDENT_PIVOT = 1e-7  # pivot ratio below which a row depends on others: eps a
 
 
 @kernel
-def remark(tally, dependent, near):
+def update_verdict(tally, dependent, near):
     """What the pivots say: how many rows depend on others, and how near the others are to it. Where more depend on others
     than at other times, the mechanism is in a singular position."""
     if tally.fewest_dependent == 0 or dependent + 1 < tally.fewest_dependent:
@@ -34,7 +34,7 @@ def remark(tally, dependent, near):
     tally.dependent = dependent
     tally.independence = near
     tally.lowest = min(tally.lowest, near)
-    tally.careful = 1 if dependent > 0 or near < NEARLY_SINGULAR else 0
+    tally.close_stages = 1 if dependent > 0 or near < NEARLY_SINGULAR else 0
 
 
 @kernel
@@ -152,11 +152,11 @@ def accelerate(model: Arrays, work: Work):
         solve(model, work.factor, y)
         for k in range(model.nu):
             x[k] = x[k] + y[k]
-    hand_out(model, work, x)
+    scatter_solution(model, work, x)
 
 
 @kernel
-def hand_out(model: Arrays, work: Work, x):
+def scatter_solution(model: Arrays, work: Work, x):
     """Unknowns to accelerations and multipliers."""
     for c in range(model.nv):
         if model.column_place[c] >= 0:

@@ -29,17 +29,15 @@ class LoopTally(Fields):
     position_steps: int = integer()
     velocity_steps: int = integer()
     acceleration_steps: int = integer()
-    asked: int = (
-        integer()
-    )  # how often an integrator asked for accelerations (generated C, which factors each time, keeps no counts)
+    asked: int = integer()  # how often accelerations were asked for (generated C factors each time, and keeps no counts)
     failed: int = integer()  # NOT, AT_POSITIONS, AT_VELOCITIES
     dependent: int = integer()  # rows that depend on others now
     fewest_dependent: int = integer()  # one more than the fewest so far; 0: none yet
-    careful: int = integer()  # 1: rows are not safely independent: stages of a step are closed too
+    close_stages: int = integer()  # 1: rows are not safely independent: stages of a step are closed too
     leaps: int = integer()  # steps taken in singular positions though they missed their tolerance
     independence: float = real()  # smallest pivot ratio of the rows: how far they are from depending on each other
     lowest: float = real()  # the same since the last step
-    opened: float = real()  # by how much the last step left the constraints, before it was closed
+    violation_before: float = real()  # by how much the last step left the constraints, before it was closed
     good_step: float = real()  # length of the last step in a regular position
     decompositions: int = integer()  # of null-space methods: how often directions were chosen
     condition: float = real()  # condition number now, and the worst

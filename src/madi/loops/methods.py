@@ -16,10 +16,8 @@ from madi.loops.memory import LoopOptions
 from madi.loops.null_space import BY_PARTITION, BY_PSEUDO_INVERSE, BY_QR, BY_SVD
 
 CLOSEST, WIDEST = 1e-13, 0.1  # m or rad: residuals that may be asked for
-PENALTY, PENALTY_STEPS = (
-    1e4,
-    6,
-)  # augmented Lagrangian: its softness against the projection's eps, iterations that take it out
+# augmented Lagrangian: its softness against the projection's eps, iterations that take it out
+PENALTY, PENALTY_STEPS = 1e4, 6
 
 
 @dataclass(frozen=True)
@@ -28,9 +26,7 @@ class LoopMethod:
 
     name: ClassVar[str]
     forward: ClassVar[str | None] = None  # entry of the accelerations; None: that of the formulation
-    close: ClassVar[str | None] = (
-        "close"  # entry that closes the loops at the end of a step; None: they are left as they are
-    )
+    close: ClassVar[str | None] = "close"  # entry that closes them at the end of a step; None: they are left as they are
     dense: ClassVar[bool] = False
     traced: ClassVar[bool] = False  # generated C serves it
     formulations: ClassVar[tuple[str, ...]] = ("recursive", "velocity-transform")

@@ -52,7 +52,7 @@ from madi.loops.directions import (
     weigh,
 )
 from madi.loops.fields import Arrays, Work
-from madi.loops.kkt import hand_out, remark, right_hand_side
+from madi.loops.kkt import right_hand_side, scatter_solution, update_verdict
 
 BY_PSEUDO_INVERSE, BY_SVD, BY_QR, BY_PARTITION = 1, 2, 3, 4  # LoopOptions.directions
 MISSES = 1e-6  # share of its acceleration by which a left-out row may be missed
@@ -349,7 +349,7 @@ def accelerate(model: Arrays, work: Work, known):
     if work.basis_chosen == 0:  # numbers were not finite
         for k in range(model.nu):
             x[k] = NAN
-        hand_out(model, work, x)
+        scatter_solution(model, work, x)
         return
     reduce(model, work, known)
     right_hand_side(model, work, x)
@@ -372,7 +372,7 @@ def accelerate(model: Arrays, work: Work, known):
     for i in range(m):
         r = int(work.row_order[i])
         x[model.row_place[r]] = force[i] * work.row_scale[r]
-    hand_out(model, work, x)
+    scatter_solution(model, work, x)
 
 
 @kernel
@@ -553,7 +553,7 @@ def finish(model: Arrays, work: Work):
         identities(model, work)
     tally.worst_condition = max(tally.worst_condition, tally.condition)
     singular = work.rank < work.most_rank
-    remark(tally, 0, 0.0 if singular else independence(model, work))
+    update_verdict(tally, 0, 0.0 if singular else independence(model, work))
     tally.dependent = active_rows(model) - work.rank
 
 

@@ -17,7 +17,16 @@ from madi.constraints.fields import REGULARISATION
 from madi.kernel import kernel
 from madi.loops.closing import LEAST_ACCELERATION, MOST_ITERATIONS, SLOW, closing, composite_masses
 from madi.loops.fields import Arrays, Work
-from madi.loops.kkt import DEPENDENT_PIVOT, EPSILON, factorise, hand_out, remark, residual, right_hand_side, solve
+from madi.loops.kkt import (
+    DEPENDENT_PIVOT,
+    EPSILON,
+    factorise,
+    residual,
+    right_hand_side,
+    scatter_solution,
+    solve,
+    update_verdict,
+)
 
 NEXT_TINY, ACCELERATION_GOOD = 1e-14, 1e-11  # of the largest: the correction to come; one that no longer falls
 CHEAP = 6  # products of a factorisation against those of a solution
@@ -90,7 +99,7 @@ def close_accelerations(model: Arrays, work: Work):
                 last = 0.0
                 continue
         last = size
-    hand_out(model, work, x)
+    scatter_solution(model, work, x)
 
 
 @kernel
@@ -105,7 +114,7 @@ def look_at_pivots(model: Arrays, work: Work):
                 dependent += 1
             elif ratio < near:
                 near = ratio
-    remark(work.tally, dependent, near)
+    update_verdict(work.tally, dependent, near)
 
 
 @kernel

@@ -56,7 +56,7 @@ def label(
         variables["reaction_moment"] = (("time", "joint", "axis"), six[..., 3:], {"units": "N m"})
         variables["joint_frame"] = (("joint", "axis", "joint_axis"), frames, {"of": "axes of joints in their parents'"})
         if system.frozen.rows and len(times):
-            wanted = [system._loaded(name) for name in reactions]
+            wanted = [system.load_of(name) for name in reactions]
             sure = determined(system, seen.q[0], float(times[0]), np.eye(3), wanted)
             told = {"of": "whether rigid-body mechanics determines it (at the first output)"}
             coordinates["load"] = ["fx", "fy", "fz", "mx", "my", "mz"]
@@ -77,7 +77,7 @@ def _drives(
     names = [system.speeds[c] for c in driven]
     driving, pace = np.zeros((len(seen.q), 0)), seen.v[:, driven]
     if loads is not None and driven:
-        listed = [c for _, c in system._driving_columns([system._loaded(name) for name in joints])]
+        listed = [c for _, c in system.driving_columns([system.load_of(name) for name in joints])]
         driving = loads[:, [6 * len(joints) + listed.index(c) for c in driven]]
     rows = [r for r, row in enumerate(system.frozen.rows) if row.driven]
     if found is not None and rows:

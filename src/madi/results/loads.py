@@ -49,7 +49,7 @@ def described(system: System, reactions: Mapping[str, str]) -> tuple[dict[str, A
     for k, (name, word) in enumerate(reactions.items()):
         element = known.get(name)
         if element is None:
-            system._loaded(name)  # tells what there is
+            system.load_of(name)  # tells what there is
             ends.append(("ground", "ground"))
             continue
         pair = (element.parent, element.child) if isinstance(element, Joint) else (element.a, element.b)

@@ -136,7 +136,7 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
     elif formulation not in (None, "auto", *FORMULATIONS):
         raise InputError(f"formulation={formulation!r}: choose one of {', '.join(FORMULATIONS)}, cartesian")
     for name in wanted:
-        system._loaded(name)
+        system.load_of(name)
     described(system, wanted)  # what cannot be described is refused now
     start = assembled(system, *start_of(given("start")))
     longest = over_bumps(system, start, method) if given("max_step") is None else positive(given("max_step"), "max_step")

@@ -135,7 +135,7 @@ class Integration:
         if int(self.memory.accepted) > len(self.history):
             work, loops = self.loop_work(), (np.nan, np.nan, np.nan)
             if work is not None:
-                loops = (work.tally.opened, float(np.max(np.abs(work.phi), initial=0.0)), work.tally.condition)
+                loops = (work.tally.violation_before, float(np.max(np.abs(work.phi), initial=0.0)), work.tally.condition)
             before, t = self.history[-1][0] if self.history else 0.0, float(self.memory.t)
             self.history.append((t, t - before, *loops))
 
@@ -202,9 +202,9 @@ class Solver(Integration):
         self.driven = [c for c in range(system.nv) if system.layout.arrays.drive[c] >= 0]
         # all joints whose loads are needed: those asked for, then those that are driven
         self.joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in self.driven)]))
-        loads = [system._loaded(name) for name in self.joints]
+        loads = [system.load_of(name) for name in self.joints]
         self.request = Load.request(loads)
-        self.loads_width = 6 * len(loads) + len(system._driving_columns(loads))
+        self.loads_width = 6 * len(loads) + len(system.driving_columns(loads))
         if self.loops is not None:
             self.memory.tally = self.closer.work.tally
 
@@ -254,10 +254,10 @@ class Solver(Integration):
     def _connect_implicit(self, m: Any) -> None:
         """Residual, Jacobian; or a whole step in C."""
         trace, system = self.system.residual_blocks[1], self.system
-        if trace is not None and self.engine.made_for_model and "whole" in m.fields:
-            from madi.export.stepper import generated_part
+        if trace is not None and self.engine.made_for_model and "compiled_substep" in m.fields:
+            from madi.export.stepper import generated_substep
 
-            m.whole = generated_part(self.engine, m, system)
+            m.compiled_substep = generated_substep(self.engine, m, system)
             return
         m.residual = self.engine.function("residual")
         if trace is not None:

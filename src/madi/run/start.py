@@ -61,8 +61,8 @@ def assemble(
 def assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
     """The state a run starts from: with loops, closed. What a dictionary names stays; what joints were given, if it can."""
     if not system.frozen.rows:
-        q = system._coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0")
-        return q, system._vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0")
+        q = system.checked_coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0")
+        return q, system.checked_vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0")
     found = system.start if q0 is None and v0 is None else system.assemble(q0, v0)
     refuse_standstill(system, found.q)
     return found.q, found.v

@@ -108,7 +108,7 @@ class Equations:
         self._refuse_quaternions()
         nv = self.system.nv
         values = self.parameters.values if self.parameters else np.zeros(0)
-        D = np.array(self._slopes(self.system._coordinates(q), values).full())
+        D = np.array(self._slopes(self.system.checked_coordinates(q), values).full())
         D = D.reshape(nv, nv, nv, order="F")  # dM_ij / dq_k
         return 0.5 * (D + D.transpose(0, 2, 1) - D.transpose(2, 0, 1))
 

@@ -91,7 +91,8 @@ class Evaluation(Names):
             depth[c] = 1 if parent < 0 else depth[parent] + 1
         return "recursive" if np.sum(6 * depth + depth**2 / 2) < 60 * self.nv else "articulated"
 
-    def _vector(self, value: Any, count: int, what: str) -> np.ndarray:
+    def checked_vector(self, value: Any, count: int, what: str) -> np.ndarray:
+        """So many finite numbers; None: zeros."""
         if value is None:
             return np.zeros(count)
         try:
@@ -104,11 +105,11 @@ class Evaluation(Names):
             raise InputError(f"{what}: number {int(np.argmin(np.isfinite(array)))} is not finite")
         return array
 
-    def _coordinates(self, value: Any, what: str = "q") -> np.ndarray:
+    def checked_coordinates(self, value: Any, what: str = "q") -> np.ndarray:
         """Coordinates, checked: finite, quaternions of unit length."""
         if value is None:
             raise InputError(f"{what}: {self.nq} coordinates are needed (s.q0 is where the model starts)")
-        q = self._vector(value, self.nq, what)
+        q = self.checked_vector(value, self.nq, what)
         for name, at in self._quaternions:
             norm = float(np.linalg.norm(q[at : at + 4]))
             if abs(norm - 1) > UNIT_LENGTH:
@@ -116,7 +117,7 @@ class Evaluation(Names):
         return q
 
     def _evaluate(self, entry: str, q: Any, v: Any, x: Any, t: float, engine: str, size: int | None = None) -> np.ndarray:
-        q, v = self._coordinates(q), self._vector(v, self.nv, "v")
+        q, v = self.checked_coordinates(q), self.checked_vector(v, self.nv, "v")
         if size is None:
             size = ENTRIES[entry].out(self.layout.sizes)
         if not isinstance(t, int | float) or not abs(t) < HUGE:

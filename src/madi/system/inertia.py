@@ -8,7 +8,7 @@ import numpy as np
 
 from madi.dynamics import articulated, recursive
 from madi.dynamics.kinematics import positions, velocities
-from madi.equations.motion import take_motion
+from madi.equations.motion import apply_drives
 from madi.errors import Finding, ModelError
 from madi.flexible.nodes import Nodes
 from madi.joints.columns import FREE_COLUMN
@@ -30,7 +30,7 @@ def refuse_singular_mass(model: Model, frozen: Frozen) -> None:
     arrays, work, nv = frozen.layout.arrays, frozen.layout.scratch(), len(frozen.speeds)
     rest = np.zeros(nv)
     with np.errstate(all="ignore"):
-        take_motion(arrays, work, 0.0, frozen.q0, rest)  # without forces: users' functions are not called for this
+        apply_drives(arrays, work, 0.0, frozen.q0, rest)  # without forces: users' functions are not called for this
         positions(arrays, work, work.q)
         velocities(arrays, work, work.q, rest)
         work.Q[:], work.tau[:] = 0.0, 0.0

@@ -27,16 +27,16 @@ def reactions(
     if q is None:
         q, v = system.start.q, system.start.v if v is None else v
     refuse_open_loops(system, q, v, t)
-    wanted = [system._loaded(name) for name in names]
+    wanted = [system.load_of(name) for name in names]
     multipliers = np.zeros(0)
     if system.frozen.rows:
         engine = system.general(engine)
-        out = system._evaluate("multipliers", q, v, system._vector(tau, system.nv, "tau"), t, engine)
+        out = system._evaluate("multipliers", q, v, system.checked_vector(tau, system.nv, "tau"), t, engine)
         a, multipliers = out[: system.nv] if a is None else a, out[system.nv :]
     elif a is None:
         a = system.forward_dynamics(q, v, tau, t, engine=engine)
-    x = np.concatenate([system._vector(a, system.nv, "a"), Load.request(wanted), multipliers])
-    driving = system._driving_columns(wanted)
+    x = np.concatenate([system.checked_vector(a, system.nv, "a"), Load.request(wanted), multipliers])
+    driving = system.driving_columns(wanted)
     entry = "loads" if way == "selected" else "loads-newton-euler"
     row = system._evaluate(entry, q, v, x, t, engine, size=6 * len(wanted) + len(driving))
     body = system._body(axes)
@@ -76,7 +76,7 @@ def determined(system: System, q: Any, t: float, turn: np.ndarray, wanted: list[
     if not null.shape[1]:
         return sure
     rest = np.concatenate([np.zeros(system.nv), Load.request(wanted)])
-    size = 6 * len(wanted) + len(system._driving_columns(wanted))
+    size = 6 * len(wanted) + len(system.driving_columns(wanted))
 
     def loads(multipliers: np.ndarray) -> np.ndarray:
         x = np.concatenate([rest, multipliers])

@@ -170,7 +170,7 @@ class Names:
         i = self._joint(joint)
         return slice(int(self.layout.arrays.v_at[i]), int(self.layout.arrays.v_end[i]))
 
-    def _driving_columns(self, loads: list[Load]) -> list[tuple[Load, int]]:
+    def driving_columns(self, loads: list[Load]) -> list[tuple[Load, int]]:
         """(joint, column) in the order in which the loads entry lists B^T R."""
         model = self.layout.arrays
         joints = [load for load in loads if load.of == OF_JOINT]
@@ -183,7 +183,7 @@ class Names:
         rows = [row.element for row in self.frozen.rows]
         return list(dict.fromkeys([*(name for name in self.joint_names if name in self.drawn_joints), *rows]))
 
-    def _loaded(self, name: str) -> Load:
+    def load_of(self, name: str) -> Load:
         """The load of a joint or constraint."""
         closing: dict[str, Load] = {}
         for r, (row, pair) in enumerate(zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True)):

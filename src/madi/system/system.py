@@ -93,13 +93,13 @@ class System(Evaluation):
     def forward_dynamics(self, q: Any, v: Any, tau: Any = None, t: float = 0.0, *, formulation: str | None = None,
                          engine: str = "auto") -> np.ndarray:  # fmt: skip
         """Accelerations for generalised forces `tau` beside the model's own forces. Driven joints move as driven at t."""
-        tau = self._vector(tau, self.nv, "tau")
+        tau = self.checked_vector(tau, self.nv, "tau")
         return self._evaluate(self.entry(formulation), q, v, tau, t, engine)
 
     def inverse_dynamics(self, q: Any, v: Any, a: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
         """Generalised forces, beside the model's own forces, that give the accelerations `a`. With loops: of the tree as
         if its cuts were open (constraint forces are not counted)."""
-        return self._evaluate("inverse", q, v, self._vector(a, self.nv, "a"), t, engine)
+        return self._evaluate("inverse", q, v, self.checked_vector(a, self.nv, "a"), t, engine)
 
     def mass_matrix(self, q: Any, *, engine: str = "auto") -> np.ndarray:
         """The joint-space mass matrix, full."""
@@ -117,7 +117,11 @@ class System(Evaluation):
             from madi.symbolic.trace import derivative_function
 
             self._traces[key] = derivative_function(self.layout, self.entry())
-        q, v, tau = self._coordinates(q), self._vector(v, self.nv, "v"), self._vector(tau, self.nv, "tau")
+        q, v, tau = (
+            self.checked_coordinates(q),
+            self.checked_vector(v, self.nv, "v"),
+            self.checked_vector(tau, self.nv, "tau"),
+        )
         by_q, by_v, by_tau = self._traces[key](t, q, v, tau)
         return np.array(by_q), np.array(by_v), np.array(by_tau)
 
@@ -146,7 +150,11 @@ class System(Evaluation):
 
     def _trial(self, a: Any, lam: Any) -> np.ndarray:
         """x of the entry `residual`: theta = 0, accelerations, multipliers."""
-        parts = [np.zeros(self.nv), self._vector(a, self.nv, "a"), self._vector(lam, self.n_constraints, "lam")]
+        parts = [
+            np.zeros(self.nv),
+            self.checked_vector(a, self.nv, "a"),
+            self.checked_vector(lam, self.n_constraints, "lam"),
+        ]
         return np.concatenate(parts)
 
     def system_jacobian(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0) -> SystemJacobian:
@@ -156,7 +164,7 @@ class System(Evaluation):
         their own values are by central differences (P4's R_num); `.exact` is False with them, and where the model is too
         large to trace: then all is by differences.
         """
-        q, v, x = self._coordinates(q), self._vector(v, self.nv, "v").copy(), self._trial(a, lam)
+        q, v, x = self.checked_coordinates(q), self.checked_vector(v, self.nv, "v").copy(), self._trial(a, lam)
         found = self._blocks(t, q, v, x)
         self._raise_from_functions()
         exact = self.residual_blocks[1] is not None and self.outside is None
@@ -172,7 +180,7 @@ class System(Evaluation):
         if trace is not None:
             values[:] = trace(t, q, v, x, self.values)
         else:
-            sizes = {"nv": self.nv, "nr": self.n_constraints, "ns": len(values)}
+            sizes = {"nv": self.nv, "nr": self.n_constraints, "n_entries": len(values)}
             residual = self.engine("plain").function("residual")
             memory = BlockMemory(sizes, model=self.layout.arrays, residual=residual, blocks=ABSENT)
             memory.trial[:] = x
@@ -246,7 +254,7 @@ class System(Evaluation):
 
     def observe(self, q: Any, v: Any = None, t: float = 0.0, a: Any = None, *, engine: str = "auto") -> Observation:
         """Poses, velocities, energies and forces at one state."""
-        row = self._evaluate("observe", q, v, self._vector(a, self.nv, "a"), t, engine)
+        row = self._evaluate("observe", q, v, self.checked_vector(a, self.nv, "a"), t, engine)
         return Observation(self, row[None, :])
 
     def body_pose(self, q: Any, body: Any, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
@@ -264,7 +272,7 @@ class System(Evaluation):
         i = self._body(body)
         if i == 0:
             return np.zeros((6, self.nv))
-        inside = self.frozen.body_r[i - 1] + self.frozen.body_R[i - 1] @ self._vector(point, 3, "point")
+        inside = self.frozen.body_r[i - 1] + self.frozen.body_R[i - 1] @ self.checked_vector(point, 3, "point")
         return self._evaluate("point-jacobian", q, None, np.array([i, *inside]), 0.0, self.general(engine)).reshape(
             6, self.nv
         )

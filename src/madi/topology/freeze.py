@@ -62,7 +62,8 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     modal = modes(model, tree, number, ints)
     ints |= modal.arrays(ints, driven)
     loops = closures(model, tree.cuts, number, bodies.frames, columns.speeds, signals, joint_frame)
-    rows, of_drives = loops.arrays(), len(signals.ops)
+    rows = loops.arrays()
+    of_drives = len(signals.ops)  # so far the tape has drives only: forces come behind them
     scheme = pattern({**ints, **driven, **rows}, np.ones(len(loops.rows), dtype=bool))
     q0 = np.array(columns.q0, dtype=float)
     v0 = np.where(driven["drive"] == LOCKED, 0.0, np.array(columns.v0, dtype=float))  # what is locked does not move
@@ -84,9 +85,11 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     sizes["n_other"] = count_others(SimpleNamespace(**fields), len(number))
     layout = pack(sizes, fields)
     return Frozen(
-        by_inertia(model, layout, forces, q0), [edge.body for edge in tree.edges], [edge.joint for edge in tree.edges],
-        *names, columns.units, columns.speed_units, q0, v0, bodies.offset_R, bodies.offset_r, bodies.frames, signals,
-        sorted(bodies.riding), loops.rows, np.array(columns.given_q, dtype=bool), np.array(columns.given_v, dtype=bool),
+        layout=by_inertia(model, layout, forces, q0), bodies=[edge.body for edge in tree.edges],
+        joints=[edge.joint for edge in tree.edges], coordinates=columns.coordinates, speeds=columns.speeds,
+        units=columns.units, speed_units=columns.speed_units, q0=q0, v0=v0, body_R=bodies.offset_R, body_r=bodies.offset_r,
+        frames=bodies.frames, signals=signals, riding=sorted(bodies.riding), rows=loops.rows,
+        given_q=np.array(columns.given_q, dtype=bool), given_v=np.array(columns.given_v, dtype=bool),
     )  # fmt: skip
 
 

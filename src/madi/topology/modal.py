@@ -97,7 +97,7 @@ class Modal:
                 free[x] = parent[free[x]]
         self.motions = len(column)
         motions = {"motion_column": np.array(column, dtype=np.int64), "motion_body": np.array(body, dtype=np.int64),
-                  "motion_parent": parent, "free_motion": free}  # fmt: skip
+                  "motion_parent": parent, "free_motion_parent": free}  # fmt: skip
         return {**found, "tip_motion": tip, **motions}
 
     def sizes(self) -> dict[str, int]:

@@ -112,7 +112,7 @@ def column_arrays(
     nv = len(speeds)
     columns = {
         name: np.full(nv, FREE_COLUMN if name == "drive" else -1, dtype=np.int64)
-        for name in ["column_body", "column_parent", "free_parent", "drive", "column_q"]
+        for name in ["column_body", "column_parent", "free_column_parent", "drive", "column_q"]
     }
     tip = np.full(len(ints["parent"]), -1, dtype=np.int64)
     for i in range(1, len(tip)):
@@ -137,5 +137,5 @@ def column_arrays(
         before = columns["column_parent"][c]
         while before >= 0 and columns["drive"][before] != FREE_COLUMN:
             before = columns["column_parent"][before]
-        columns["free_parent"][c] = before
+        columns["free_column_parent"][c] = before
     return columns

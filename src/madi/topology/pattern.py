@@ -23,7 +23,7 @@ from madi.joints.columns import FREE_COLUMN
 
 def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
     """All index arrays of the loop equations, and their sizes. `active`: rows that do not vanish identically."""
-    free_motion, column_of, drive = fields["free_motion"], fields["motion_column"], fields["drive"]
+    free_motion_parent, column_of, drive = fields["free_motion_parent"], fields["motion_column"], fields["drive"]
     free = [c for c in range(len(drive)) if drive[c] == FREE_COLUMN] if len(active) else []
     entries = [_row_entries(r, fields) for r in range(len(active))]
     # the graph, by unknowns: free columns from the leaves to the root, then the active rows
@@ -39,7 +39,7 @@ def pattern(fields: dict[str, Any], active: Any) -> dict[str, Any]:
             if j != c:
                 neighbours[place[c]].add(place[j])
                 neighbours[place[j]].add(place[c])
-            x = int(free_motion[x])
+            x = int(free_motion_parent[x])
     for k, r in enumerate(listed):
         for c, *_ in entries[r]:
             neighbours[len(free) + k].add(place[c])
