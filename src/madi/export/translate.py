@@ -15,7 +15,7 @@ import inspect
 import itertools
 import operator
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -173,13 +173,23 @@ class Body:
     def block(self, statements: list[ast.stmt], depth: int) -> list[str]:
         """Statements, indented."""
         lines: list[str] = []
-        for statement in statements:
+        for statement in self.reached(statements):
             written = self.statement(statement, depth)
             lines += [("  " * depth) + line if not line.startswith(" ") else line for line in written]
-            if isinstance(statement, ast.Return) or (written and written[-1] == "/* decided */"):
-                lines = [line for line in lines if line.strip() != "/* decided */"]
-                break
         return lines
+
+    def reached(self, statements: list[ast.stmt]) -> Generator[ast.stmt, None, bool]:
+        """Statements in turn; of an if whose answer is known, those of its branch. Whether a return ended them."""
+        for statement in statements:
+            answer = self.expression(statement.test) if isinstance(statement, ast.If) else None
+            if isinstance(statement, ast.If) and isinstance(answer, Known):
+                ended = yield from self.reached(statement.body if answer.value else statement.orelse)
+            else:
+                yield statement
+                ended = isinstance(statement, ast.Return)
+            if ended:
+                return True
+        return False
 
     def statement(self, s: ast.stmt, depth: int) -> list[str]:
         """One statement."""
@@ -214,12 +224,8 @@ class Body:
         raise self.cannot(s)
 
     def condition(self, s: ast.If, depth: int) -> list[str]:
-        """An if; a branch that is known never to be taken is left out."""
+        """An if whose answer is not known."""
         test = self.expression(s.test)
-        if isinstance(test, Known):
-            taken = s.body if test.value else s.orelse
-            lines = [line.strip() and line for line in self.block(taken, depth)]
-            return [*lines, "/* decided */"] if taken and isinstance(taken[-1], ast.Return) else lines
         lines = [f"if ({test.code}) {{", *self.block(s.body, depth + 1)]
         if s.orelse:
             lines += ["  " * depth + "} else {", *self.block(s.orelse, depth + 1)]
