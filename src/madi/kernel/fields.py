@@ -92,6 +92,7 @@ class Function:
         self.call, self.address = call, address
         self.context = np.zeros(2, dtype=np.int64) if context is None else context
         self.table = np.array([address, self.context.ctypes.data], dtype=np.int64)
+        self.table_address = int(self.table.ctypes.data)
 
 
 ABSENT = Function()
@@ -130,6 +131,7 @@ class Fields:
 
     fields: ClassVar[dict[str, Field]] = {}
     places: ClassVar[dict[str, int]] = {}  # of single numbers, in the integers or the reals: before all arrays
+    handed_in: ClassVar[list[tuple[int, str]]] = []  # parts and given arrays: their places in the table
 
     def __init_subclass__(cls) -> None:
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
@@ -141,6 +143,8 @@ class Fields:
         }
         assert not twice, f"{cls.__name__}: {twice} have a meaning already"
         cls.declared_here, cls.fields, cls.places = own, found | own, {}  # type: ignore[attr-defined]
+        handed = (name for name, field in cls.fields.items() if field.part is not None or field.given)
+        cls.handed_in = [(list(cls.fields).index(name), name) for name in handed]
         for kind in (True, False):
             single = [name for name, field in cls.fields.items() if field.size and not field.array and field.real == kind]
             cls.places |= {name: place for place, name in enumerate(single)}
@@ -196,15 +200,21 @@ class Fields:
         asked for: their places are written anew."""
         if "own_table" not in self.__dict__:
             self.own_table = np.array([self._entry(name, field) for name, field in self.fields.items()], dtype=np.int64)
+            self.own_address = int(self.own_table.ctypes.data)
         else:
-            for place, (name, field) in enumerate(self.fields.items()):
-                if field.part is not None or field.given:
-                    self.own_table[place] = self._entry(name, field)
+            for place, name in self.handed_in:
+                self.own_table[place] = self._entry(name, self.fields[name])
         return self.own_table
+
+    @property
+    def table_address(self) -> int:
+        """Of its table. (A loop may be called for every step: this is called for all parts then.)"""
+        _ = self.table
+        return self.own_address
 
     def _entry(self, name: str, field: Field) -> int:
         if field.part is not None:
-            return int(getattr(self, name).table.ctypes.data)
+            return int(getattr(self, name).table_address)
         if field.is_size:
             return int(getattr(self, name))
         if field.array:
