@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -126,12 +126,24 @@ class Number:
         (instance.real_memory if self.real else instance.int_memory)[type(instance).places[self.name]] = value
 
 
+class HandedIn:
+    """A part, function or array of an instance that lies elsewhere: one that is exchanged is exchanged in the table too. It
+    is read from the instance itself, as fast as any attribute (there is no __get__)."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__[self.name] = value
+        if "table" in instance.__dict__:
+            instance.table[list(instance.fields).index(self.name)] = instance._entry(self.name, instance.fields[self.name])
+
+
 class Fields:
     """Base of all named memory: see the head of this file."""
 
     fields: ClassVar[dict[str, Field]] = {}
     places: ClassVar[dict[str, int]] = {}  # of single numbers, in the integers or the reals: before all arrays
-    handed_in: ClassVar[list[tuple[int, str]]] = []  # parts and given arrays: their places in the table
 
     def __init_subclass__(cls) -> None:
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
@@ -139,18 +151,20 @@ class Fields:
         for base in reversed(cls.__mro__[1:]):
             found |= {name: field for name, field in vars(base).get("declared_here", {}).items()}
         twice = {
-            name for name in own if name in found or hasattr(Fields, name) or name in ("sizes", "int_memory", "real_memory")
+            name
+            for name in own
+            if name in found or hasattr(Fields, name) or name in ("sizes", "int_memory", "real_memory", "starts", "bases")
         }
         assert not twice, f"{cls.__name__}: {twice} have a meaning already"
         cls.declared_here, cls.fields, cls.places = own, found | own, {}  # type: ignore[attr-defined]
-        handed = (name for name, field in cls.fields.items() if field.part is not None or field.given)
-        cls.handed_in = [(list(cls.fields).index(name), name) for name in handed]
         for kind in (True, False):
             single = [name for name, field in cls.fields.items() if field.size and not field.array and field.real == kind]
             cls.places |= {name: place for place, name in enumerate(single)}
         for name, field in own.items():
             if field.size and not field.array:
                 setattr(cls, name, Number(name, field.real))
+            elif field.part is not None or field.given:
+                setattr(cls, name, HandedIn(name))
             else:
                 delattr(cls, name)
 
@@ -161,6 +175,7 @@ class Fields:
         self.sizes = sizes
         single = [field.real for field in self.fields.values() if field.size and not field.array]
         at, starts = {kind: single.count(kind) for kind in (True, False)}, dict[str, int]()
+        self.starts = starts  # of arrays, in the integers or the reals
         for name, field in self.fields.items():
             if field.part is not None or field.given:
                 setattr(self, name, parts[name])
@@ -193,34 +208,27 @@ class Fields:
         """All fields by name."""
         return {name: getattr(self, name) for name in self.fields}
 
-    @property
+    @cached_property
     def table(self) -> np.ndarray:
         """Of every field its value (a size), the address of its number or numbers, or that of its part's table. Valid as
-        long as the instance lives: the instance keeps it. Parts and functions may have been exchanged since it was last
-        asked for: their places are written anew."""
-        if "own_table" not in self.__dict__:
-            self.own_table = np.array([self._entry(name, field) for name, field in self.fields.items()], dtype=np.int64)
-            self.own_address = int(self.own_table.ctypes.data)
-        else:
-            for place, name in self.handed_in:
-                self.own_table[place] = self._entry(name, self.fields[name])
-        return self.own_table
+        long as the instance lives: the instance keeps it. (Asked for at every call of a loop, and made in every run: an
+        array's own `.ctypes` takes a microsecond.)"""
+        self.bases = int(self.int_memory.ctypes.data), int(self.real_memory.ctypes.data)
+        return np.array([self._entry(name, field) for name, field in self.fields.items()], dtype=np.int64)
 
     @property
     def table_address(self) -> int:
-        """Of its table. (A loop may be called for every step: this is called for all parts then.)"""
-        _ = self.table
-        return self.own_address
+        """Of its table."""
+        return int(self.table.ctypes.data)
 
     def _entry(self, name: str, field: Field) -> int:
         if field.part is not None:
             return int(getattr(self, name).table_address)
         if field.is_size:
             return int(getattr(self, name))
-        if field.array:
+        if field.given:
             return int(getattr(self, name).ctypes.data)
-        memory = self.real_memory if field.real else self.int_memory
-        return int(memory.ctypes.data) + 8 * self.places[name]
+        return self.bases[field.real] + 8 * (self.starts if field.array else self.places)[name]
 
 
 SEEN: dict[Any, Any] = {}  # functions of `seen`, and the classes they are for

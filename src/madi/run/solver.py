@@ -90,6 +90,7 @@ class Integration:
         from madi.results.progress import Progress
 
         m, limit, ends = self.memory, 1000 if self.history is None else 1, self.segments()
+        _ = m.table  # made now, not within the first step
         with Progress(self.system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
             while True:
                 m.upto, m.end = ends[0]
