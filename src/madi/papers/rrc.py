@@ -201,14 +201,16 @@ class ReactionMemory(Fields):
     times: int = integer()
 
 
-def repeat_reaction(m):  # type: ignore[no-untyped-def]
+def repeat_reaction(m: ReactionMemory) -> int:
     """The reaction of a joint, many times, by either way; qdd is touched so that no turn can be skipped."""
+    model, work, qdd, load, i = m.model, m.work, m.qdd, m.load, m.joint
+    way = m.newton_euler
     for _ in range(m.times):
-        m.qdd[0] = m.qdd[0] + 1e-12
-        if m.newton_euler == 0:
-            put_at(m.load, 0, reaction(m.model, m.work, m.joint, m.qdd))
+        qdd[0] = qdd[0] + 1e-12
+        if way == 0:
+            put_at(load, 0, reaction(model, work, i, qdd))
         else:
-            put_at(m.load, 0, reaction_newton_euler(m.model, m.work, m.joint))
+            put_at(load, 0, reaction_newton_euler(model, work, i))
     return 0
 
 
