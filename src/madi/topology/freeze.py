@@ -1,6 +1,7 @@
 """From a checked model and its spanning tree to the flat arrays kernels read, each stage once:
 
-number (bodies, columns) → frames → drives → modes → closures → pattern → forces → pack.
+number (bodies, columns) → frames → drives → modes → closures → entries → forces → pack; with loops then settle, which adds
+the order of elimination.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     loops = closures(model, tree.cuts, number, bodies.frames, columns.speeds, signals, joint_frame)
     rows = loops.arrays()
     of_drives = len(signals.ops)  # so far the tape has drives only: forces come behind them
-    scheme = pattern({**ints, **driven, **rows}, np.ones(len(loops.rows), dtype=bool))
+    # where entries are; their order of elimination follows when it is known which rows vanish (settle.py)
+    scheme = pattern({**ints, **driven, **rows}, np.zeros(len(loops.rows), dtype=bool))
     q0 = np.array(columns.q0, dtype=float)
     v0 = np.where(driven["drive"] == LOCKED, 0.0, np.array(columns.v0, dtype=float))  # what is locked does not move
     forces, parameters = force_arrays(model, number, bodies.frames, bodies.reals, names, signals, q0, v0)
