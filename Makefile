@@ -6,15 +6,20 @@ CORES := $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: demo test test-all lint format bench page docs books gallery clean
 
-demo: $(VENV)/.demo
+demo: $(VENV)/.demo library
 	$(BIN)/madi papers 6x6 --out out
 	@echo "open out/six_by_six.html in a browser: animation, plots, tree and findings"
 
-test: $(VENV)/.test lint
+test: $(VENV)/.test library lint
 	$(BIN)/python -m pytest -n $(CORES) -m "not slow" src/madi tests
 
-test-all: $(VENV)/.test lint
+test-all: $(VENV)/.test library lint
 	$(BIN)/python -m pytest -n $(CORES) src/madi tests
+
+# machine code of the general engine, where it is not that of these sources (a minute or two)
+.PHONY: library
+library: $(VENV)/.demo
+	$(BIN)/python -m madi.ahead
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check src tests
@@ -33,11 +38,11 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e .
+	MADI_WHEEL=pure $(BIN)/python -m pip install --quiet -e ".[jit]"
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e ".[test,peers,sundials]"
+	MADI_WHEEL=pure $(BIN)/python -m pip install --quiet -e ".[test,peers,sundials]"
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || $(MAKE) --no-print-directory browser
 	touch $@ $(VENV)/.demo
 
@@ -61,13 +66,13 @@ docs: $(VENV)/.docs
 books: $(VENV)/.test
 	$(BIN)/madi papers all --book --out out
 	$(BIN)/madi verify --book docs/books/verification.md
-	$(BIN)/madi bench trees loops methods realtime flexible --quick --book docs/books/speed.md
+	$(BIN)/madi bench trees loops methods realtime flexible large --quick --book docs/books/speed.md
 
 gallery: $(VENV)/.test
 	$(BIN)/python tools/gallery.py
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	MADI_WHEEL=pure $(BIN)/python -m pip install --quiet -e ".[docs]"
 	touch $@
 
 clean:

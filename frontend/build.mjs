@@ -7,6 +7,14 @@ import { build } from "esbuild";
 const digest = createHash("sha256");
 for (const name of ["package.json", ...readdirSync("src").sort().map((file) => `src/${file}`)]) digest.update(readFileSync(name));
 
+// their licences ask for this: the notices go wherever the script goes, into every page a run is written to
+const bundled = { "three.js": "three", uPlot: "uplot" };
+const notices = Object.entries(bundled).map(([name, folder]) => {
+  const { version } = JSON.parse(readFileSync(`node_modules/${folder}/package.json`));
+  return `${name} ${version}\n\n${readFileSync(`node_modules/${folder}/LICENSE`, "utf8").trim()}\n`;
+});
+const head = `madi's page, made of sources ${digest.digest("hex").slice(0, 16)}. It contains the following.`;
+
 await build({
   entryPoints: ["src/main.js"],
   bundle: true,
@@ -14,6 +22,6 @@ await build({
   format: "iife",
   target: "es2020",
   legalComments: "none",
-  banner: { js: `/* madi's page, made of sources ${digest.digest("hex").slice(0, 16)}. Contains three.js (MIT) and uPlot (MIT). */` },
+  banner: { js: `/*! ${[head, ...notices].join("\n\n")}*/` },
   outfile: "../src/madi/view/static/page.js",
 });

@@ -99,3 +99,21 @@ def test_the_cache_has_a_limit(own_cache, monkeypatch):
     assert cache.clear() > 0
     assert not cache.pieces()
     assert (own_cache / "somebody's.txt").exists()
+
+
+@pytest.mark.parametrize("place", ["AppData/Local/madi/Cache", "Library/Caches/madi", ".cache/madi"])
+def test_the_cache_is_where_the_system_keeps_caches(place, own_cache, tmp_path, monkeypatch):
+    import platformdirs
+
+    monkeypatch.delenv("MADI_CACHE_DIR")
+    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda name, appauthor: str(tmp_path / place))
+    assert cache.cache_folder() == (tmp_path / place).resolve()
+    assert cache.is_kept()
+    if hasattr(os, "getuid"):
+        assert stat.S_IMODE((tmp_path / place).stat().st_mode) == 0o700
+
+
+def test_a_cache_works_where_files_have_no_owners(own_cache, monkeypatch):
+    """As on Windows."""
+    monkeypatch.delattr(cache.os, "getuid", raising=False)
+    assert cache.is_whole(piece(cache.cache_folder()))

@@ -1,9 +1,11 @@
 """C compilers that are missing, broken, slow or hang."""
 
+import ctypes
 import sys
 import textwrap
 import warnings
 
+import numpy as np
 import pytest
 
 import madi
@@ -92,8 +94,86 @@ def test_a_compiler_with_arguments(own_cache, monkeypatch):
     assert compiler.seconds_for(3) > 0
 
 
-def test_times_are_those_measured_here(own_cache, monkeypatch):
-    monkeypatch.setattr(compiler, "_times", lambda: [[100.0, 2.0], [10_000.0, 60.0]])
-    assert compiler.seconds_for(100) == 2.0
-    assert compiler.seconds_for(9_000) == 60.0
-    assert compiler.seconds_for(20_000) > 120.0  # faster than the code grows
+def sums(count):
+    """Of two numbers so many sums, each of the two before it, as a function; and the last of them."""
+    import casadi as ca
+
+    t, q, v, x = (ca.SX.sym(name, 2) for name in "tqvx")
+    values = [q[0], q[1]]
+    for k in range(count):
+        values.append(ca.sin(values[-1]) + 0.5 * values[-2] / v[k % 2])
+    return ca.Function("sums", [t[0], q, v, x], [values[-1]])
+
+
+def called(path, q, v):
+    from madi.engines.compiled import _CALL
+
+    out = np.zeros(1)
+    context = np.zeros(3, dtype=np.int64)
+    _CALL(("entry", ctypes.CDLL(str(path))))(0.0, *(a.ctypes.data for a in (q, v, np.zeros(2), out, context)))
+    return out[0]
+
+
+def test_a_long_source_is_compiled_in_parts_on_any_number_of_cores(own_cache, monkeypatch):
+    """The same file to the last byte from one core and from three, with the values of the trace itself."""
+    from madi.symbolic.codegen import APART, c_source, objects
+
+    function = sums(4000)
+    source = c_source(function)
+    parts = objects(source)
+    assert len(parts) > 2
+    assert max(part.count(" = ") for part in parts) < 1.2 * APART
+    q, v, made = np.array([0.3, 0.7]), np.array([1.3, 1.9]), []
+    for count in (1, 3):
+        monkeypatch.setattr(compiler, "cores", lambda count=count: count)
+        path = compiler.compile_c(source, own_cache / "compiled" / f"x{count}.so")
+        assert cache.is_whole(path)
+        made.append(path.read_bytes())
+        assert called(path, q, v) == pytest.approx(float(function(0.0, q, v, np.zeros(2))), rel=1e-12)
+    assert made[0] == made[1]
+    assert len(objects(c_source(sums(100)))) == 1  # what is short stays one file
+
+
+def test_a_part_that_does_not_compile_is_told(own_cache):
+    from madi.symbolic.codegen import c_source
+
+    source = c_source(sums(4000)).replace("void piece3(", "void piece3(nonsense ", 1)
+    with pytest.raises(madi.EngineError, match="nonsense"):
+        compiler.compile_c(source, own_cache / "compiled" / "x.so")
+    assert not list(own_cache.rglob("*.so"))
+
+
+SYSTEMS = {
+    ("linux", "x86_64"): ({"-march=native", "-fPIC", "-shared"}, ["-lm"]),
+    ("linux", "aarch64"): ({"-mcpu=native", "-fPIC", "-shared"}, ["-lm"]),
+    ("darwin", "arm64"): ({"-mcpu=native", "-fPIC", "-dynamiclib"}, ["-lm"]),
+    ("darwin", "x86_64"): ({"-march=native", "-fPIC", "-dynamiclib"}, ["-lm"]),
+    ("win32", "AMD64"): ({"-march=native", "-shared"}, []),
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=" ".join)
+def test_every_system_has_its_own_flags(system, monkeypatch):
+    monkeypatch.setattr(compiler.sys, "platform", system[0])
+    monkeypatch.setattr(compiler.platform, "machine", lambda: system[1])
+    own, libraries = SYSTEMS[system]
+    assert set(compiler.flags()) - set(compiler.FLAGS) == own
+    assert compiler.libraries() == libraries
+    assert set(compiler.flags(1)) - set(compiler.FLAGS) == own - {"-shared", "-dynamiclib"} | {"-c", "-DMADI_OBJECT=1"}
+
+
+def test_on_windows_a_compiler_is_stopped_with_its_children(monkeypatch):
+    """There are no groups of processes there."""
+    called = []
+    monkeypatch.setattr(compiler.sys, "platform", "win32")
+    monkeypatch.delattr(compiler.os, "killpg", raising=False)
+    monkeypatch.setattr(compiler.subprocess, "run", lambda words, **_: called.append(words))
+
+    class Process:
+        pid = 4711
+
+        def kill(self):
+            called.append("killed")
+
+    compiler._stop(Process())
+    assert called == [["taskkill", "/T", "/F", "/PID", "4711"], "killed"]

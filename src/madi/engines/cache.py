@@ -23,38 +23,58 @@ from pathlib import Path
 
 from madi.errors import MadiWarning
 
-# folders and files that have no kernels, and that no generated code is made from
-NOT_COMPILED = (
-    "analysis", "assembly", "bench", "cli", "flexible", "imports", "model", "papers", "results", "run", "schema", "system",
-    "view", "vehicle", "verify", "__init__.py", "files.py",
+# folders with kernels, and what makes machine code of them
+KERNELS = (
+    "ahead", "bodies", "cartesian", "constraints", "dynamics", "engines", "equations", "forces", "integrate", "joints",
+    "kernel", "loops", "signals", "spatial",
 )  # fmt: skip
+GENERATORS = ("export", "symbolic", "topology")  # what generated code is made by, besides
 LIMIT_MB = 1000  # of the cache, unless $MADI_CACHE_MB says otherwise
 STALE = 86_400.0  # seconds after which what an interrupted process left behind is swept
 FRESH = 60.0  # seconds within which a piece without a seal is being made
 SEAL = ".seal"
+SUFFIXES = {"win32": ".dll", "darwin": ".dylib"}  # of libraries; elsewhere .so
+LIBRARY_SUFFIX = SUFFIXES.get(sys.platform, ".so")
 
 
-def kernel_sources() -> list[Path]:
-    """All sources that compiled code is made from."""
-    root = Path(__file__).parent.parent
-    return [path for path in sorted(root.rglob("*.py")) if path.relative_to(root).parts[0] not in NOT_COMPILED]
+def sources(*folders: str) -> Iterator[Path]:
+    """All sources in these folders of the package."""
+    for folder in folders:
+        found = (Path(__file__).parent.parent / folder).rglob("*")
+        yield from sorted(path for path in found if path.suffix in (".py", ".c"))
+
+
+def _hash(first: str, paths: Iterator[Path]) -> str:
+    digest = hashlib.sha256(first.encode())
+    for path in paths:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes().replace(b"\r", b""))  # (as some systems check out)
+    return digest.hexdigest()[:16]
+
+
+@cache
+def kernel_hash() -> str:
+    """Hash of the kernels; a changed one must never meet old machine code."""
+    return _hash("", sources(*KERNELS))
+
+
+@cache
+def jit_hash() -> str:
+    """The same for code that depends on the Python that made it."""
+    return _hash(sys.version + kernel_hash(), iter(()))
 
 
 @cache
 def source_hash() -> str:
-    """Hash of those sources; a changed kernel must never meet old machine code."""
-    digest = hashlib.sha256(sys.version.encode())
-    for path in kernel_sources():
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    """The same for generated code."""
+    return _hash(jit_hash(), sources(*GENERATORS))
 
 
 @cache
 def processor() -> str:
     """The processor's kind and features: machine code made for one is not another's."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().split("\n")
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n")
         features = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
     except OSError:
         features = ""
@@ -66,9 +86,9 @@ def jit_folder() -> Path:
     """Where Numba keeps the machine code of these sources. Its index knows them by place and time of change too."""
     from importlib.metadata import version
 
-    stamps = processor() + "".join(f"{path}{path.stat().st_mtime_ns}" for path in kernel_sources())
+    stamps = processor() + "".join(f"{path}{path.stat().st_mtime_ns}" for path in sources(*KERNELS))
     place = hashlib.sha256(stamps.encode()).hexdigest()[:8]
-    return cache_folder() / f"numba-{version('numba')}-{source_hash()}-{place}"
+    return cache_folder() / f"numba-{version('numba')}-{jit_hash()}-{place}"
 
 
 # ---- the folder ---------------------------------------------------------------------------------------------------------
@@ -76,17 +96,19 @@ def jit_folder() -> Path:
 
 @cache
 def cache_folder() -> Path:
-    """$MADI_CACHE_DIR, else the user's cache folder; where neither can be used, one that vanishes with the process."""
-    asked = os.environ.get("MADI_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    wanted = Path(asked)
+    """$MADI_CACHE_DIR, else the system's place for a user's caches; where neither can be used, one that vanishes with the
+    process."""
+    from platformdirs import user_cache_dir
+
+    asked = os.environ.get("MADI_CACHE_DIR", "")
+    wanted = Path(asked or user_cache_dir("madi", appauthor=False))
     try:
-        wanted = Path(os.path.realpath(os.path.expanduser(asked)))
-        wanted = wanted if os.environ.get("MADI_CACHE_DIR") else wanted / "madi"
+        wanted = Path(os.path.realpath(os.path.expanduser(wanted)))
         fresh = not wanted.exists()
         wanted.mkdir(parents=True, exist_ok=True)
         if not _own(wanted):
             raise PermissionError(0, "it belongs to another user")
-        if fresh or wanted.name == "madi":  # whatever the umask: machine code that others could write would be run
+        if fresh or not asked:  # whatever the umask: machine code that others could write would be run
             wanted.chmod(0o700)
         elif hasattr(os, "getuid") and wanted.stat().st_mode & 0o022:
             raise PermissionError(0, "others may write it")
@@ -211,13 +233,13 @@ def put(made: Path, piece: Path) -> bool:
     """Take what was made into the cache, sealed; whether that worked. Where another process was quicker, its piece stays."""
     try:
         for path in _files(made).values():
-            path.chmod(0o700 if path.suffix == ".so" else 0o600)
+            path.chmod(0o700 if path.suffix == LIBRARY_SUFFIX else 0o600)
             with path.open("rb+") as file:
                 os.fsync(file.fileno())
         told = json.dumps(_contents(made))
         if is_whole(piece):
             return True
-        os.rename(made, piece)
+        os.replace(made, piece)  # (a file that is there is replaced on all systems)
         part = _seal(piece).with_suffix(f".part-{os.getpid()}")
         with part.open("w") as file:
             file.write(told)

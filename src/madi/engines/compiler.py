@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
+import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from functools import cache
 from pathlib import Path
 
-from madi.engines.cache import cache_folder, do_without, processor, put, remove, temporary_folder, workshop
+from madi.engines.cache import LIBRARY_SUFFIX, cache_folder, do_without, processor, put, remove, temporary_folder, workshop
 from madi.errors import EngineError
+from madi.kernel.cores import cores
 
-FLAGS = [
-    "-O2",
-    "-march=native",
-    "-fPIC",
-    "-shared",
-    "-std=c99",
-    "-fno-math-errno",
-    "-ffp-contract=fast",
-    "-fno-trapping-math",
-]
-USUAL = 1e-4  # seconds per line of generated code, until some were measured here
-MEASURED = 40  # compilations remembered
+# straight-line code has nothing to gain from -ftree-slp-vectorize, which takes a third of the compiler's time
+FLAGS = ["-O2", "-std=c99", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math", "-fno-tree-slp-vectorize"]
+SHARED = {"win32": ["-shared"], "darwin": ["-fPIC", "-dynamiclib"]}  # elsewhere:
+SHARED_ELSEWHERE = ["-fPIC", "-shared"]
+ARM = ("arm64", "aarch64")
+# clang that makes code as Microsoft's compiler does hands out nothing it is not asked for
+EXPORTS = '#ifdef _MSC_VER\n#pragma comment(linker, "/EXPORT:entry")\n#endif\n'
+START, USUAL = 0.3, 2.5e-4  # seconds a compiler takes, and per line of generated code (parts are of one length: linear)
 A_DAY = 86_400.0  # seconds for which a compiler that failed is not tried again
 TRIAL = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).entry"
 
@@ -45,6 +44,20 @@ def compiler() -> tuple[str, ...] | None:
         if words and (path := shutil.which(words[0])):
             return (path, *words[1:])
     return None
+
+
+def flags(part: int | None = None) -> list[str]:
+    """What makes a library for this processor, or one object of several: 0 the rest, others parts (symbolic/codegen.py)."""
+    processor = "-mcpu=native" if platform.machine().lower() in ARM else "-march=native"  # (clang on ARM knows only this)
+    shared = SHARED.get(sys.platform, SHARED_ELSEWHERE)
+    if part is None:
+        return [*FLAGS, processor, *shared]
+    return [*FLAGS, processor, *shared[:-1], "-c", f"-DMADI_OBJECT={part}"]  # (the last one asks for a library)
+
+
+def libraries() -> list[str]:
+    """What is linked besides the C library: on Windows it has the mathematics in it."""
+    return [] if sys.platform == "win32" else ["-lm"]
 
 
 @cache
@@ -66,25 +79,52 @@ def require_compiler() -> tuple[str, ...]:
     if words is None:
         raise EngineError(
             'engine="compiled" needs a C compiler, and none was found (cc, gcc, clang, or $CC). Install one, for example '
-            '`apt install gcc` or Xcode\'s command line tools; or use engine="jit", which needs none'
+            '`apt install gcc`, Xcode\'s command line tools or MinGW-w64; or use engine="jit", which needs none'
         )
     return words
 
 
 def _run(words: list[str], limit: float) -> subprocess.CompletedProcess[str]:
     """A command with a time limit, its children included."""
-    with subprocess.Popen(
+    return _run_all([words], limit)[0]
+
+
+def _run_all(commands: list[list[str]], limit: float) -> list[subprocess.CompletedProcess[str]]:
+    """Commands, as many at a time as there are cores, within a time limit for all; up to the first that fails."""
+    running, done = deque[subprocess.Popen[str]](), list[subprocess.CompletedProcess[str]]()
+    waiting, end = deque(commands), time.monotonic() + limit
+    try:
+        while running or waiting:
+            while waiting and len(running) < cores():
+                running.append(_started(waiting.popleft()))
+            out, error = running[0].communicate(timeout=max(end - time.monotonic(), 0.0))
+            process = running.popleft()
+            done.append(subprocess.CompletedProcess(process.args, process.returncode, out, error))
+            if process.returncode:
+                break
+    finally:
+        for process in running:
+            _stop(process)
+            process.communicate()
+    return done
+
+
+def _started(words: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
         start_new_session=True,
-    ) as process:  # fmt: skip
-        try:
-            out, error = process.communicate(timeout=limit)
-        except BaseException:
-            with contextlib.suppress(OSError, AttributeError):
-                os.killpg(process.pid, 9)
-            process.kill()
-            raise
-    return subprocess.CompletedProcess(words, process.returncode, out, error)
+    )  # fmt: skip
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """End a process that leads a session, and its children."""
+    with contextlib.suppress(OSError):
+        if sys.platform == "win32":
+            told = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], check=False, **told)
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def compile_c(source: str, path: Path) -> Path:
@@ -92,17 +132,11 @@ def compile_c(source: str, path: Path) -> Path:
     it is."""
     words, lines = require_compiler(), source.count("\n")
     name = shlex.join(words)
-    began = time.perf_counter()
     with workshop(path) as folder:
-        file, made = folder / "model.c", folder / "model.so"
-        try:
-            file.write_text(source)
-        except OSError as error:
-            do_without(folder.parent, error)
-            raise EngineError(f"there is no room for generated code in {folder.parent} ({error.strerror})") from None
+        made = folder / f"model{LIBRARY_SUFFIX}"
         limit = 30.0 + 20.0 * seconds_for(lines)
         try:
-            done = _run([*words, *FLAGS, str(file), "-o", str(made), "-lm"], limit)
+            done = _compile(words, _written(source, folder), made, limit)
         except subprocess.TimeoutExpired:
             raise _broken(f"the C compiler ({name}) took longer than {limit:.0f} s", remember=False) from None
         except OSError as error:
@@ -120,12 +154,43 @@ def compile_c(source: str, path: Path) -> Path:
                 raise _broken(f"the C compiler ({name}) made something that cannot be loaded: {trouble}")
             do_without(path.parent, OSError(0, "nothing can be run from there"))
             return other
-        _note_time(lines, time.perf_counter() - began)
+        with contextlib.suppress(OSError):
+            remove(_note("broken"))
         if put(made, path):
             return path
         other = Path(tempfile.mkdtemp(dir=temporary_folder())) / path.name
         shutil.copy(made, other)
         return other
+
+
+def _written(source: str, folder: Path) -> list[Path]:
+    """The files that are compiled. Into how many the source is cut has nothing to do with how many cores there are: what
+    stands in one file may be folded into one another, and with it the last digits."""
+    from madi.symbolic.codegen import objects
+
+    files = []
+    try:
+        for k, part in enumerate(objects(source)):
+            files.append(folder / f"model{k}.c")
+            files[-1].write_text(part if k else EXPORTS + part, encoding="utf-8")
+    except OSError as error:
+        do_without(folder.parent, error)
+        raise EngineError(f"there is no room for generated code in {folder.parent} ({error.strerror})") from None
+    return files
+
+
+def _compile(words: tuple[str, ...], files: list[Path], made: Path, limit: float) -> subprocess.CompletedProcess[str]:
+    """One file to a library; several to objects, side by side, and these to one."""
+    ends = ["-o", str(made), *libraries()]
+    if len(files) == 1:
+        return _run([*words, *flags(), str(files[0]), *ends], limit)
+    compiled = [str(file.with_suffix(".o")) for file in files]
+    begin = time.monotonic()
+    commands = [[*words, *flags(k), str(file), "-o", one] for k, (file, one) in enumerate(zip(files, compiled, strict=True))]
+    done = _run_all(commands, limit)[-1]
+    if done.returncode:
+        return done
+    return _run([*words, *flags(), *compiled, *ends], max(limit - (time.monotonic() - begin), 1.0))
 
 
 def _trouble(library: Path) -> str:
@@ -167,28 +232,7 @@ def is_trusted() -> bool:
     return compiler() is not None and not recently
 
 
-def _times() -> list[list[float]]:
-    try:
-        found = json.loads(_note("times").read_text())
-        return [[float(a), float(b)] for a, b in found if a > 0 and b > 0]
-    except (OSError, ValueError, TypeError, RecursionError):
-        return []
-
-
-def _note_time(lines: int, seconds: float) -> None:
-    """Remember a compilation that went well."""
-    with contextlib.suppress(OSError):
-        remove(_note("broken"))
-        part = _note(f"times-{os.getpid()}")
-        part.write_text(json.dumps([*_times(), [max(lines, 1), seconds]][-MEASURED:]))
-        os.replace(part, _note("times"))
-
-
 def seconds_for(lines: int) -> float:
-    """How long code of so many lines takes to compile, by the measurement nearest in size; compilers' time grows faster
-    than the code."""
-    known = _times()
-    if not known:
-        return 0.3 + USUAL * lines * max(1.0, lines / 5000) ** 0.5
-    nearest, took = min(known, key=lambda item: abs(item[0] - lines))
-    return took * (lines / nearest) ** 1.3 if lines > nearest else took
+    """How long code of so many lines usually takes to compile, on one core. (Not how long it took here: what "auto" chooses
+    would depend on what was run before, and with it the last digits.)"""
+    return START + USUAL * lines

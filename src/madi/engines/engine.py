@@ -27,11 +27,17 @@ class Engine(Protocol):
         """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space
         methods; `options`: of closing the loops."""
 
+    def with_slopes(self, slopes: Any) -> Any:
+        """The same with scratch of its own in which the entry `slopes` knows its places (topology/slopes.py)."""
+
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """One evaluation; a fresh array of `size` numbers."""
 
     def function(self, entry: str, request: tuple[float, ...] = (), size: int = 0) -> Function:
         """An entry for `kernel.call`. `request`: the end of x, where that says what is asked for; `size`: of out."""
+
+    def lanes(self, entry: str, request: tuple[float, ...], size: int) -> Any:
+        """An entry for many states at once (integrate/many.py), where it has better than one after the other; else None."""
 
     def program(self, name: str, trace: Any) -> Function:
         """A trace (symbolic/jacobian.py), as `function` gives an entry."""

@@ -3,7 +3,9 @@
 The instructions of a trace are put in an order in which many of one kind follow each other: the interpreter then asks once
 per run what to do, not once per instruction. Registers: constants, inputs, then what each instruction makes.
 
-    context = (counts, runs, a, b, inputs, outputs, registers, parameters), addresses of arrays.
+    context = (counts, runs, a, b, inputs, outputs, registers, parameters, curve), addresses of arrays.
+
+Of look-ups, b is the place of their block.
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from madi.kernel import kernel
+from madi.kernel.lookup import lookup
 from madi.signals.tape import (
     ADD,
     IF_ELSE_ZERO,
+    LOOKUP,
     LT,
     MUL,
     NEG,
@@ -33,7 +37,7 @@ TWO = tuple(OPS[name] for name in ("div", "pow", "atan2", "fmin", "fmax", "copys
 
 
 @kernel
-def interpret(counts, runs, a, b, inputs, outputs, r, p, t, q, v, x, out):
+def interpret(counts, runs, a, b, inputs, outputs, r, p, curve, t, q, v, x, out):
     """Fill the registers, run by run."""
     for k in range(counts[0]):
         kind, at = inputs[3 * k], inputs[3 * k + 1]
@@ -62,6 +66,9 @@ def interpret(counts, runs, a, b, inputs, outputs, r, p, t, q, v, x, out):
         elif op == NEG:
             for k in range(first, last):
                 r[base + k] = -r[a[k]]
+        elif op >= LOOKUP:
+            for k in range(first, last):
+                r[base + k] = lookup(curve, b[k], r[a[k]], op - LOOKUP)
         elif op in TWO:
             for k in range(first, last):
                 r[base + k] = arithmetic(op, r[a[k]], r[b[k]])
@@ -92,7 +99,7 @@ class Program:
         self.start[: len(constants)] = [listed[k].value for k in constants]
         inputs = [(listed[k].a, listed[k].b, register[k]) for k in given]
         self.a = np.array([register[listed[k].a] for k in order], dtype=np.int64)
-        self.b = np.array([register[listed[k].b] if listed[k].b >= 0 else 0 for k in order], dtype=np.int64)
+        self.b = np.array([_second(listed[k], register) for k in order], dtype=np.int64)
         self.inputs = np.array(inputs, dtype=np.int64).reshape(-1)
         self.runs = np.array(runs, dtype=np.int64).reshape(-1)
         self.outputs = np.array([(int(made.value), register[made.a]) for made in results], dtype=np.int64).reshape(-1)
@@ -101,6 +108,13 @@ class Program:
     def arrays(self) -> tuple[np.ndarray, ...]:
         """In the order of `interpret`; the registers are fresh."""
         return self.counts, self.runs, self.a, self.b, self.inputs, self.outputs, self.start.copy()
+
+
+def _second(made: Any, register: dict[int, int]) -> int:
+    """The second number of an instruction: a register, or where a look-up's block is."""
+    if OPS[made.op] >= LOOKUP:
+        return int(made.value)
+    return register[made.b] if made.b >= 0 else 0
 
 
 def _schedule(listed: list[Any]) -> tuple[list[int], list[tuple[int, int, int]]]:

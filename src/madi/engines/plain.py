@@ -43,14 +43,21 @@ class PlainEngine:
         """See Engine."""
         return cls(system.layout, system.values)
 
-    def __init__(self, layout: Layout, values: np.ndarray | None = None, dense: bool = False, options: Any = None):
+    def __init__(
+        self, layout: Layout, values: np.ndarray | None = None, dense: bool = False, options: Any = None, slopes: Any = None
+    ):
         self.layout, self.values = layout, values
         self.model = layout.arrays
-        self.work = layout.scratch(dense, options=options)
+        self._dense, self._options = dense, options
+        self.work = layout.scratch(dense, options=options, slopes=slopes and slopes.plan(self))
 
     def for_run(self, dense: bool = False, options: Any = None) -> PlainEngine:
         """See Engine."""
         return PlainEngine(self.layout, self.values, dense, options)
+
+    def with_slopes(self, slopes: Any) -> PlainEngine:
+        """See Engine."""
+        return PlainEngine(self.layout, self.values, self._dense, self._options, slopes)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """See Engine."""
@@ -68,6 +75,9 @@ class PlainEngine:
             return 0
 
         return Function(call)
+
+    def lanes(self, entry: str, request: tuple[float, ...], size: int) -> None:
+        """See Engine."""
 
     def program(self, name: str, trace: Any) -> Function:
         """See Engine."""

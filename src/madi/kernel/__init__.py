@@ -59,7 +59,7 @@ def separate(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def call_separate(address: Any, number: int, model: Any, work: Any, i: int) -> None:
-    """Plain and traced: the kernel; jitted: the C function at its address (engines/abi.py)."""
+    """Plain and traced: the kernel; jitted: the C function at its address (engines/numba_support.py)."""
     SEPARATE[number](model, work, i)
 
 
@@ -70,6 +70,7 @@ class Symbolic:
     arctan2: Callable[..., Any]
     arctan2_of: Callable[..., Any]
     where: Callable[..., Any]
+    lookup: Callable[..., Any]
 
 
 def _unary(name: str, plain: Callable[[float], float]) -> Callable[[Any], Any]:
@@ -97,13 +98,13 @@ fabs, floor, ceil = (_unary(n, UNARY[n]) for n in ("fabs", "floor", "ceil"))
 
 
 def sincos(x: Any) -> Any:
-    """(sin x, cos x): met once per joint and evaluation, so the jitted life has its own (engines/abi.py)."""
+    """(sin x, cos x): met once per joint and evaluation, so the jitted life has its own (engines/numba_support.py)."""
     return sin(x), cos(x)
 
 
 def apart(a: Any, b: Any) -> Any:
     """a - b of two numbers that may be large and near each other, before anything is added: jitted code, which reorders
-    sums, keeps this one (engines/abi.py)."""
+    sums, keeps this one (engines/numba_support.py)."""
     return a - b
 
 
@@ -139,8 +140,14 @@ def view1(buffer: Any, start: int, n: int) -> Any:
 
 
 def call(function: Any, t: float, q: Any, v: Any, x: Any, out: Any) -> int:
-    """Evaluate a system function (fields.Function). Plain: a Python callable; jitted: a C function (engines/abi.py)."""
+    """Evaluate a system function (fields.Function). Plain: a Python callable; jitted: a C function
+    (engines/numba_support.py)."""
     return function.call(t, q, v, x, out)
+
+
+def call_loop(function: Any) -> int:
+    """Run a loop on the memory it was given with. Plain: a Python callable; jitted: a C function (numba_support.py)."""
+    return function.call()
 
 
 def present(function: Any) -> bool:

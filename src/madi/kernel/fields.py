@@ -9,9 +9,8 @@
 
 A subclass has the fields of its bases, then its own, and no name has two meanings. All numbers of an instance lie in two
 flat arrays, one of integers and one of reals: they can be kept, compared, hashed, handed to C. In machine code an instance
-is one pointer, to a table of sizes and addresses (engines/abi.py); `seen(cls)` gives the function by which a loop turns what
-it was handed into the instance, `Fields.table` what it is handed.
-"""
+is one pointer, to a table of sizes and addresses (engines/numba_support.py); `seen(cls)` gives the function by which a
+loop turns what it was handed into the instance, `Fields.table` what it is handed."""
 
 from __future__ import annotations
 
@@ -218,8 +217,12 @@ class Fields:
 
     @property
     def table_address(self) -> int:
-        """Of its table."""
-        return int(self.table.ctypes.data)
+        """Of its table. (No cached_property: up to Python 3.11 each has a lock, and a table asks its parts for theirs: two
+        threads could wait for each other.)"""
+        found = self.__dict__.get("_table_address")
+        if found is None:
+            found = self.__dict__["_table_address"] = int(self.table.ctypes.data)
+        return found
 
     def _entry(self, name: str, field: Field) -> int:
         if field.part is not None:

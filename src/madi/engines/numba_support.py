@@ -1,6 +1,6 @@
 """What Numba must know, once per process: the kernels, their mathematics, and calls by address.
 
-Importing this module imports Numba; only `jit.py` does, when the engine is first used.
+Importing this module imports Numba: `pieces.py` does where no library serves, `ahead/` to make one.
 
     int32 entry(double t, const double *q, const double *v, const double *x, double *out, const int64 *context)
     context = addresses of the tables of the model and of the scratch (Named, below)
@@ -36,18 +36,23 @@ from numba.extending import (
 )
 
 from madi import kernel as k
+from madi.engines.pieces import ELEMENT, ENTRY, INTERPRETER, LOOP, TWIN, Piece
 from madi.equations.fields import Arrays, Work
 from madi.forces import dispatch as forces
+from madi.kernel import lookup
 from madi.kernel.fields import SEEN, Function, seen
 from madi.signals import tape
 
 # No 'nnan' and 'ninf': with them LLVM assumes there are no NaNs, and the checks for them vanish.
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
 FAR_OUT = 1e5  # rad: beyond, the parts of pi/2 in fast_sincos no longer hold enough digits
+TWO_OVER_PI = 0.6366197723675814
+# pi/2 in parts: n times the first two is exact for the whole numbers n below FAR_OUT, the last is what they leave
+PI_2_FIRST, PI_2_SECOND, PI_2_REST = 1.5707963267341256, 6.07710050630396597660e-11, 2.02226624879595063154e-21
 INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # nobody calls a kernel from Python
 
 
-class Whole(JITCodeLibrary):
+class PieceLibrary(JITCodeLibrary):
     """The code of a piece, with its kernels for itself alone.
 
     As Numba links a piece, each kernel in it is a symbol that any other piece may define as well, and a process runs the
@@ -64,15 +69,15 @@ class Whole(JITCodeLibrary):
 
 
 class PieceCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, for a `Whole`."""
+    """Numba's compiler, for a `PieceLibrary`."""
 
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any):
-        library = Whole(targetctx.codegen(), "madi")
+        library = PieceLibrary(targetctx.codegen(), "madi")
         library.enable_object_caching()
         super().__init__(typingctx, targetctx, library, *rest)
 
 
-class Part(JITCodeLibrary):
+class KernelLibrary(JITCodeLibrary):
     """The code of a kernel inside a piece. It never runs by itself: it is optimised with the piece, once, and no machine
     code is made of it alone. Numba does both at every level of calls, a third of all compilation."""
 
@@ -94,7 +99,7 @@ class Part(JITCodeLibrary):
 
 
 class NoEnvironment:
-    """Of a `Part`."""
+    """Of a `KernelLibrary`."""
 
     @staticmethod
     def set_env(name: str, environment: Any) -> None:
@@ -102,10 +107,10 @@ class NoEnvironment:
 
 
 class PartCompiler(Compiler):  # type: ignore[misc]
-    """Numba's compiler, for a `Part`."""
+    """Numba's compiler, for a `KernelLibrary`."""
 
     def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any):
-        super().__init__(typingctx, targetctx, Part(targetctx.codegen(), "madi"), *rest)
+        super().__init__(typingctx, targetctx, KernelLibrary(targetctx.codegen(), "madi"), *rest)
 
 
 PIECE = {**OPTIONS, "cache": True, "pipeline_class": PieceCompiler}
@@ -350,12 +355,20 @@ def _lower_call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return _call_address(builder, ir.IntType(32), [address, args[1], *pointers, last])
 
 
+def _lower_call_loop(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Call the loop whose address and memory are in a table of two."""
+    address, memory = (builder.load(builder.gep(args[0], [ir.IntType(64)(k)], inbounds=True)) for k in range(2))
+    kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), [memory])
+
+
 def _lower_present(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     address = builder.load(builder.gep(args[0], [ir.IntType(64)(0)], inbounds=True))
     return builder.icmp_signed("!=", address, ir.IntType(64)(0))
 
 
 builtin(k.call, lambda function, t, q, v, x, out: types.int32(function, types.float64, q, v, x, out), _lower_call)
+builtin(k.call_loop, lambda function: types.int64(function), _lower_call_loop)
 builtin(k.present, lambda function: types.boolean(function), _lower_present)
 
 
@@ -374,11 +387,11 @@ def fast_sincos(x):  # type: ignore[no-untyped-def]
     """
     if not abs(x) < FAR_OUT:
         return math.sin(x), math.cos(x)
-    n = math.floor(x * 0.6366197723675814 + 0.5)
-    y = x - n * 1.5707963267341256
-    z = n * 6.077100506506192e-11
+    n = math.floor(x * TWO_OVER_PI + 0.5)
+    y = x - n * PI_2_FIRST
+    z = n * PI_2_SECOND
     r = y - z
-    r = r + (((y - r) - z) - n * 2.0222662487959506e-21)
+    r = r + (((y - r) - z) - n * PI_2_REST)
     z = r * r
     s = r + r * z * (
         -1.66666666666666324348e-01
@@ -395,9 +408,17 @@ def fast_sincos(x):  # type: ignore[no-untyped-def]
     return -a if k & 2 else a, -b if (k + 1) & 2 else b
 
 
+def _same_piece(curve, s, x, y):  # type: ignore[no-untyped-def]
+    return lookup.piece(curve, s, x) == lookup.piece(curve, s, y)
+
+
 # No 'reassoc' here: the order of the subtractions in the reduction is what keeps the digits.
 _EXACT = {**INNER, "fastmath": {"nsz", "contract"}}
 overload(k.sincos, jit_options=_EXACT)(lambda x: fast_sincos)
+overload(lookup.lookup, jit_options=INNER)(lambda curve, s, x, order: lookup.evaluated)
+overload(lookup.lookup2, jit_options=INNER)(lambda curve, s, x, order: lookup.evaluated_twice)
+overload(lookup.lookup3, jit_options=INNER)(lambda curve, s, x: lookup.evaluated_thrice)
+overload(lookup.same_piece, jit_options=INNER)(lambda curve, s, x, y: _same_piece)
 overload(k.apart, jit_options=_EXACT)(lambda a, b: lambda a, b: a - b)
 
 
@@ -459,13 +480,15 @@ def register_kernels() -> None:
 
 
 as_model, as_work = seen(Arrays), seen(Work)
+SIGNATURES = {  # of the C functions, by kind (pieces.py)
+    ENTRY: types.int32(types.float64, *[types.intp] * 5),
+    ELEMENT: types.void(*[types.intp] * 3),
+    LOOP: types.int64(types.intp),
+}
 
 
-def compile_entry(folder: Path, function: Callable[..., Any]) -> Any:
-    """The C function of an entry kernel (a Numba cfunc), from the disk cache if it was made before."""
-
-    use_folder(folder)
-    register_kernels()
+def define_entry(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An entry kernel."""
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
         c = view_at(context, int64)
@@ -473,27 +496,22 @@ def compile_entry(folder: Path, function: Callable[..., Any]) -> Any:
         function(model, work, t, view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64))
         return 0
 
-    signature = types.int32(types.float64, *[types.intp] * 5)
-    return numba.cfunc(signature, **PIECE)(entry)
+    return entry
 
 
-def compile_element(folder: Path, apply: Callable[..., Any]) -> Any:
-    """The C function of a force element that is not built in."""
-    use_folder(folder)
-    register_kernels()
+def define_element(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """A force element, or a kernel few models need."""
 
     def element(model_table, work_table, e):  # type: ignore[no-untyped-def]
         apply(as_model(view_at(model_table, int64)), as_work(view_at(work_table, int64)), e)
 
-    return numba.cfunc(types.void(*[types.intp] * 3), **PIECE)(element)
+    return element
 
 
-def compile_twin(folder: Path, function: Callable[..., Any], arrays: Any, work: Any) -> Any:
-    """The same for a kernel with a model and scratch of its own classes (the Cartesian formulation); context: their tables,
-    then those of the forces, which it shares with the tree."""
+def define_twin(function: Callable[..., Any], arrays: Any, work: Any) -> Callable[..., Any]:
+    """An entry with a model and scratch of its own classes (the Cartesian formulation); context: their tables, then those
+    of the forces, which it shares with the tree."""
     own_model, own_work = seen(arrays), seen(work)
-    use_folder(folder)
-    register_kernels()
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
         c = view_at(context, int64)
@@ -503,36 +521,52 @@ def compile_twin(folder: Path, function: Callable[..., Any], arrays: Any, work: 
         function(model, work, element, forces, t, reals[0], reals[1], reals[2], reals[3])
         return 0
 
-    signature = types.int32(types.float64, *[types.intp] * 5)
-    return numba.cfunc(signature, **PIECE)(entry)
+    return entry
 
 
-def compile_interpreter(folder: Path) -> Any:
-    """The C function that runs a trace as data (interpreter.py); context: addresses of its arrays."""
-    from madi.engines.interpreter import interpret
-
-    use_folder(folder)
-    register_kernels()
+def define_interpreter(interpret: Callable[..., Any]) -> Callable[..., Any]:
+    """What runs a trace as data (interpreter.py); context: addresses of its arrays."""
 
     def entry(t, q, v, x, out, context):  # type: ignore[no-untyped-def]
         c = view_at(context, int64)
         interpret(
             view_at(c[0], int64), view_at(c[1], int64), view_at(c[2], int64), view_at(c[3], int64), view_at(c[4], int64),
-            view_at(c[5], int64), view_at(c[6], float64), view_at(c[7], float64), t, view_at(q, float64),
-            view_at(v, float64), view_at(x, float64), view_at(out, float64),
+            view_at(c[5], int64), view_at(c[6], float64), view_at(c[7], float64), view_at(c[8], float64), t,
+            view_at(q, float64), view_at(v, float64), view_at(x, float64), view_at(out, float64),
         )  # fmt: skip
         return 0
 
-    return numba.cfunc(types.int32(types.float64, *[types.intp] * 5), **PIECE)(entry)
+    return entry
 
 
-def compile_loop(folder: Path, kernel: Callable[..., Any], memory: Any) -> Any:
-    """A loop around system functions: a kernel of one named memory, whose table it is handed."""
+def define_loop(kernel: Callable[..., Any], memory: Any) -> Callable[..., Any]:
+    """A loop around system functions: a kernel of one named memory, whose table's address it is handed."""
     instance = seen(memory)
-    register_kernels()
-    use_folder(folder)
 
     def loop(table):  # type: ignore[no-untyped-def]
-        return kernel(instance(table))
+        return kernel(instance(view_at(table, int64)))
 
-    return numba.njit(types.int64(types.int64[::1]), nogil=True, **PIECE)(loop)
+    return loop
+
+
+DEFINED: dict[str, Callable[..., Callable[..., Any]]] = {
+    ENTRY: define_entry,
+    ELEMENT: define_element,
+    TWIN: define_twin,
+    INTERPRETER: define_interpreter,
+    LOOP: define_loop,
+}
+
+
+def defined(piece: Piece) -> tuple[Callable[..., Any], Any]:
+    """The function of a piece as Numba compiles it, and its signature."""
+    function = DEFINED[piece.kind](*piece.of)
+    register_kernels()
+    return function, SIGNATURES.get(piece.kind, SIGNATURES[ENTRY])
+
+
+def compile_piece(folder: Path | None, piece: Piece) -> Any:
+    """The C function of a piece (a Numba cfunc), from the disk cache if it was made before; None: without one."""
+    use_folder(folder)
+    function, signature = defined(piece)
+    return numba.cfunc(signature, **PIECE | {"cache": folder is not None})(function)
