@@ -6,6 +6,13 @@ import pytest
 import madi
 from madi.forces.envelope import distance
 from madi.forces.road import smoothed
+from madi.kernel.lookup import Curves
+
+
+def packed(road, foot):
+    """(numbers, blocks) of a road, as the kernels read them."""
+    curves = Curves()
+    return np.array(curves.numbers(road.pack(foot))), curves.array()
 
 
 def test_heights_of_all_features():
@@ -40,24 +47,24 @@ def test_a_disc_envelops_an_edge_before_it_is_there():
     footprint blunts it); so it is where one place is asked for: as a slope the edge would be a wall."""
     radius, z, u = 0.5, 0.5, np.linspace(-1.0, 1.0, 8001)
     for road in (madi.flat().polyline([(0.0, 0.0), (1e-6, 0.1)]), madi.flat().half_ellipse(0.3, 0.3, 0.1)):
-        numbers = np.array(road.pack())
-        heights = np.array([smoothed(numbers, 0, x, 0.0, 0.1 * radius)[0] for x in u])
+        numbers = packed(road, 0.1 * radius)
+        heights = np.array([smoothed(*numbers, 0, x, 0.0, 0.1 * radius)[0] for x in u])
         for x in (-0.25, -0.2, -0.15, 0.1):
             nearest = np.sqrt(np.min((u - x) ** 2 + (z - heights) ** 2))
             for places, enough in ((9, 0.03), (17, 0.01), (41, 0.0025)):
-                assert distance(numbers, 0, (x, 0.0, z), radius, places)[0] == pytest.approx(nearest, abs=enough)
-        assert distance(numbers, 0, (-0.2, 0.0, z), radius, 1) == distance(numbers, 0, (-0.2, 0.0, z), radius, 9)
+                assert distance(*numbers, 0, (x, 0.0, z), radius, places)[0] == pytest.approx(nearest, abs=enough)
+        assert distance(*numbers, 0, (-0.2, 0.0, z), radius, 1) == distance(*numbers, 0, (-0.2, 0.0, z), radius, 9)
 
 
 @pytest.mark.parametrize("places", [1, 9, 17, 33])
 @pytest.mark.parametrize("degrees", [-30, -10, 0, 5, 20])
 def test_on_any_slope_the_distance_is_that_of_a_plane(places, degrees):
     angle = np.radians(degrees)
-    plane = np.array(madi.flat().polyline([(-50, -50 * np.tan(angle)), (50, 50 * np.tan(angle))]).pack())
     radius, x = 0.5, 3.0
+    plane = packed(madi.flat().polyline([(-50, -50 * np.tan(angle)), (50, 50 * np.tan(angle))]), 0.1 * radius)
     for depth in (0.0, 0.02):
         z = x * np.tan(angle) + (radius - depth) / np.cos(angle)
-        far, by, slope, _ = distance(plane, 0, (x, 0.0, z), radius, places)
+        far, by, slope, _ = distance(*plane, 0, (x, 0.0, z), radius, places)
         assert far == pytest.approx(radius - depth, abs=2e-4 * radius)
         np.testing.assert_allclose(by, (-np.sin(angle), np.cos(angle)), atol=1e-3)
         assert slope == pytest.approx(np.tan(angle), abs=1e-9)
@@ -65,13 +72,14 @@ def test_on_any_slope_the_distance_is_that_of_a_plane(places, degrees):
 
 def test_the_footprint_averages_the_road_with_a_tent():
     road = madi.flat(0.05).half_ellipse(2.0, 0.5, 0.1).polyline([(3, 0), (4, 0.3), (4.2, 0.1), (6, 0.2)])
-    numbers, foot = np.array(road.pack()), 0.08
+    foot = 0.08
+    numbers = packed(road, foot)
     u = np.linspace(-foot, foot, 4001)
     tent = (1 - np.abs(u) / foot) / foot
     for x in (1.45, 1.53, 1.56, 2.1, 2.47, 2.6, 3.01, 3.97, 4.15, 4.3):
-        h, slope, curve = smoothed(numbers, 0, x, 0.0, foot)
+        h, slope, curve = smoothed(*numbers, 0, x, 0.0, foot)
         assert h == pytest.approx(np.trapezoid(tent * road.height(x + u), u), abs=1e-6)
-        ahead, behind = (smoothed(numbers, 0, x + e, 0.0, foot) for e in (1e-5, -1e-5))
+        ahead, behind = (smoothed(*numbers, 0, x + e, 0.0, foot) for e in (1e-5, -1e-5))
         assert slope == pytest.approx((ahead[0] - behind[0]) / 2e-5, abs=1e-6)
         assert curve == pytest.approx((ahead[1] - behind[1]) / 2e-5, rel=1e-3, abs=1e-3)
 
@@ -124,12 +132,12 @@ def test_below_the_road_a_wheel_is_pushed_up(places):
 
 
 def test_a_long_hill_is_smooth_and_ends():
-    hill = np.array(madi.flat().half_ellipse(0.0, 1000.0, 50.0).pack())
-    assert smoothed(hill, 0, 1e5, 0.0, 0.03) == (0.0, 0.0, 0.0)
+    hill = packed(madi.flat().half_ellipse(0.0, 1000.0, 50.0), 0.03)
+    assert smoothed(*hill, 0, 1e5, 0.0, 0.03) == (0.0, 0.0, 0.0)
     for x in (100.0, 300.0):
         exact = 50 * np.sqrt(1 - (x / 1000) ** 2)
-        assert smoothed(hill, 0, x, 0.0, 0.03)[0] == pytest.approx(exact, abs=2e-5)
-        heights = [smoothed(hill, 0, x + d, 0.0, 0.03)[0] for d in (0.0, 1e-9)]
+        assert smoothed(*hill, 0, x, 0.0, 0.03)[0] == pytest.approx(exact, abs=2e-5)
+        heights = [smoothed(*hill, 0, x + d, 0.0, 0.03)[0] for d in (0.0, 1e-9)]
         assert abs(heights[1] - heights[0]) < 1e-7
 
 

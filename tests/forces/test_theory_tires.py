@@ -9,6 +9,7 @@ from madi.forces.magic_formula import fold, gripping_slips, relaxation_lengths, 
 from madi.forces.road import smoothed
 from madi.spatial.rotation import as_rotation
 from madi.vehicle import example_tire
+from tests.forces.test_road import packed
 
 R, K, C, MU, V0, PATCH = 0.32, 2e5, 900.0, 0.8, 0.5, 0.1
 CK, CA, ROLLING, SLIDING = 8e4, 6e4, 0.015, 0.6
@@ -124,15 +125,16 @@ def by_hand(law, q, v, normal=(0, 0, 1.0), at=(0, 0, 0.0)):
 
 def test_the_footprint_lifts_a_hollow_by_its_curvature():
     """h averaged = h + w^2 h'' / 12."""
-    road, w = np.array(madi.flat().half_ellipse(0.0, 1.0, 0.2).pack()), 0.02
+    w = 0.02
+    road = packed(madi.flat().half_ellipse(0.0, 1.0, 0.2), w)
     for x in (0.0, 0.3, -0.5):
         h, curve = 0.2 * np.sqrt(1 - x * x), -0.2 * (1 - x * x) ** -1.5
-        assert smoothed(road, 0, x, 0.0, w)[0] - h == pytest.approx(w * w * curve / 12, rel=0.01)
+        assert smoothed(*road, 0, x, 0.0, w)[0] - h == pytest.approx(w * w * curve / 12, rel=0.01)
 
 
 def test_one_place_has_the_slope_of_the_true_foot_to_first_order():
     for size in (1e-2, 1e-3):
-        numbers = np.array(madi.flat().sine(size, 3.0, start=-30.0, end=30.0).pack())
+        numbers = packed(madi.flat().sine(size, 3.0, start=-30.0, end=30.0), 0.03)
 
         def slope(x, size=size):
             return size * np.pi / 3 * np.sin(2 * np.pi * (x + 30) / 3)
@@ -141,8 +143,8 @@ def test_one_place_has_the_slope_of_the_true_foot_to_first_order():
             return size / 2 * (1 - np.cos(2 * np.pi * (x + 30) / 3))
 
         x, z = 0.4, 0.35
-        far, (by_x, by_z), *_ = distance(numbers, 0, (x, 0.0, z), 0.3, 1)
-        h, m, _ = smoothed(numbers, 0, x, 0.0, 0.03)
+        far, (by_x, by_z), *_ = distance(*numbers, 0, (x, 0.0, z), 0.3, 1)
+        h, m, _ = smoothed(*numbers, 0, x, 0.0, 0.03)
         assert h == pytest.approx(height(x), abs=4e-3 * size)  # a tent of 3 cm hardly averages 3 m
         assert far == pytest.approx((z - h) / np.hypot(1, m), rel=1e-12)
         foot = x
@@ -170,9 +172,9 @@ def test_enveloping_is_off_by_the_curvature_as_said(places, size):
     r = 0.5
     assert 1 / sharpness(places, r) == pytest.approx(size * r, rel=0.02)
     for high, long in ((0.1, 0.6), (0.2, 0.6)):
-        road = np.array(madi.flat().half_ellipse(0.0, long, high).pack())
-        top, _, bend = smoothed(road, 0, 0.0, 0.0, 0.1 * r)
-        D = distance(road, 0, (0.0, 0.0, top + r - 0.01), r, places)[0]
+        road = packed(madi.flat().half_ellipse(0.0, long, high), 0.1 * r)
+        top, _, bend = smoothed(*road, 0, 0.0, 0.0, 0.1 * r)
+        D = distance(*road, 0, (0.0, 0.0, top + r - 0.01), r, places)[0]
         expected = np.log(1 - bend * (r - 0.01)) / (2 * sharpness(places, r))
         assert D - (r - 0.01) == pytest.approx(expected, rel=0.05)
         assert expected > 0
@@ -181,23 +183,23 @@ def test_enveloping_is_off_by_the_curvature_as_said(places, size):
 def test_two_parts_of_the_road_count_by_ln2():
     """In a valley whose sides are equally near, far from each other."""
     r, places = 0.5, 17
-    valley = np.array(madi.flat().polyline([(-2.0, 2.0), (0.0, 0.0), (2.0, 2.0)]).pack())
+    valley = packed(madi.flat().polyline([(-2.0, 2.0), (0.0, 0.0), (2.0, 2.0)]), 0.1 * r)
     z = 0.5 * np.sqrt(2)
-    nearer = 0.5 - distance(valley, 0, (0.0, 0.0, z), r, places)[0]
+    nearer = 0.5 - distance(*valley, 0, (0.0, 0.0, z), r, places)[0]
     assert nearer == pytest.approx(np.log(2) / sharpness(places, r), rel=0.05)
 
 
 def test_a_step_is_met_in_smoothed_stairs():
     r, x, fine = 0.3, np.linspace(-0.3, 0.15, 181), np.linspace(-0.8, 0.8, 6401)
-    road = np.array(madi.flat().polyline([(0.0, 0.0), (1e-6, 0.08)]).pack())
-    heights = np.array([smoothed(road, 0, u, 0.0, 0.1 * r)[0] for u in fine])
+    road = packed(madi.flat().polyline([(0.0, 0.0), (1e-6, 0.08)]), 0.1 * r)
+    heights = np.array([smoothed(*road, 0, u, 0.0, 0.1 * r)[0] for u in fine])
     nearest = np.array([np.sqrt(np.min((fine - u) ** 2 + (r - heights) ** 2)) for u in x])
     for places, off in ((9, 22e-3), (17, 9e-3), (33, 3e-3)):
-        found = np.array([distance(road, 0, (u, 0.0, r), r, places)[0] for u in x])
+        found = np.array([distance(*road, 0, (u, 0.0, r), r, places)[0] for u in x])
         assert np.max(np.abs(found - nearest)) == pytest.approx(off, rel=0.1)
     for u in x[::20]:  # a road with edges is enveloped, whatever was asked for
-        assert distance(road, 0, (u, 0.0, r), r, 1) == distance(road, 0, (u, 0.0, r), r, 9)
-    tangent = min(tangent_distance(road, 0, (u, 0.0, r), 0.1 * r)[0] for u in x)
+        assert distance(*road, 0, (u, 0.0, r), r, 1) == distance(*road, 0, (u, 0.0, r), r, 9)
+    tangent = min(tangent_distance(*road, 0, (u, 0.0, r), 0.1 * r)[0] for u in x)
     assert tangent == pytest.approx(0.09, abs=0.005)  # as a slope under the whole wheel it would be a wall
 
 

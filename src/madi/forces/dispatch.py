@@ -24,7 +24,8 @@ def measure_lines(model: Arrays, work: Work):
 
 
 def call_element(address, model, work, e):
-    """An element that is not built in: plain and traced, its kernel; jitted, the C function at its address (abi.py)."""
+    """An element that is not built in: plain and traced, its kernel; jitted, the C function at its address
+    (numba_support.py)."""
     BY_CODE[int(model.force_kind[e])].apply(model, work, e)
 
 

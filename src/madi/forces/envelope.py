@@ -47,35 +47,35 @@ AT_CENTRE = 1e-30  # m^2, under the root: a point of the road in the wheel's ver
 
 
 @kernel
-def tangent_distance(p, s, place, foot):
+def tangent_distance(p, curve, s, place, foot):
     """As `distance`, of a point from the tangent of the profile at p[s:] below it."""
-    h, m, c = smoothed(p, s, place[0], place[1], foot)
+    h, m, c = smoothed(p, curve, s, place[0], place[1], foot)
     up, g = place[2] - h, 1.0 / sqrt(1.0 + m * m)
     return up * g, (-m * g - up * m * c * g * g * g, g), m, (c, 0.0)
 
 
 @kernel
-def distance(p, s, place, radius, places):
+def distance(p, curve, s, place, radius, places):
     """(D, (dD/dx, dD/dz), slope, (d slope/dx, d slope/dz)) of a wheel's centre at (x along, y left, z up) of the road packed
-    at p[s:]. The slope is the mean of the profile's, weighed as the distances are."""
+    at p[s:] for this radius. The slope is the mean of the profile's, weighed as the distances are."""
     if places == 1 and not has_edges(p, s):
-        return tangent_distance(p, s, place, FOOT * radius)
-    if not needed(rough(p, s, place[0], place[1], (REACH + FOOT) * radius)):  # on level ground both are one
-        return tangent_distance(p, s, place, FOOT * radius)
+        return tangent_distance(p, curve, s, place, FOOT * radius)
+    if not needed(rough(p, curve, s, place[0], place[1], (REACH + FOOT) * radius)):  # on level ground both are one
+        return tangent_distance(p, curve, s, place, FOOT * radius)
     places = max(places, FEWEST)
     step = 2.0 * REACH * radius / (places - 1.0)
     b = radius / (WIDTH * WIDTH * step * step)
     # the tangent's distance, for what differs little from a plane
-    a, a_by, _, _ = tangent_distance(p, s, place, FOOT * radius)
+    a, a_by, _, _ = tangent_distance(p, curve, s, place, FOOT * radius)
     near = a > NEAREST * radius
     a, a_by = where(near, a, NEAREST * radius), (where(near, a_by[0], 0.0), where(near, a_by[1], 0.0))
-    flat, rate, curve = level_minimum(a, b, radius, step, places)
+    flat, rate, bow = level_minimum(a, b, radius, step, places)
     # sums over the profile, weights exp(-b (D_k - low)) with the least distance so far
     low, total, by = 0.0, 0.0, (0.0, 0.0)
     slope, bend, slope_by = 0.0, 0.0, (0.0, 0.0)
     for k in range(places):
         offset = k * step - REACH * radius
-        h, m, c = smoothed(p, s, place[0] + offset, place[1], FOOT * radius)
+        h, m, c = smoothed(p, curve, s, place[0] + offset, place[1], FOOT * radius)
         up = place[2] - h
         far = sqrt(offset * offset + up * up + AT_CENTRE)
         arc = sqrt(1.0 + m * m)
@@ -95,7 +95,7 @@ def distance(p, s, place, radius, places):
     slope_by = minus(scaled(1.0 / total, slope_by), scaled(slope, by))
     return (
         a + more,
-        scaled(1.0 / rate, minus(by, scaled(curve * more, a_by))),
+        scaled(1.0 / rate, minus(by, scaled(bow * more, a_by))),
         slope,
         (bend / total - b * slope_by[0], -b * slope_by[1]),
     )

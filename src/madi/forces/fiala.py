@@ -1,4 +1,4 @@
-"""Fiala's tire: a beam on an elastic foundation that slides from its rear end on. Contact and slip: contact.py.
+"""Fiala's tire: a beam on an elastic foundation that slides from its rear end on. Contact and slip: tire_contact.py.
 
 With the whole slip S = |(k, tan a)|, at most 1, friction falls from mu to mu_s:  U = mu - (mu - mu_s) S. With the load N:
 along, up to k* = U N / (2 C_k):  F = C_k k,  beyond:  U N - (U N)^2 / (4 C_k k);
@@ -17,8 +17,20 @@ docs/references.md: [Fiala 1954], [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import FRICTION, IN_THE_AIR, PATCH, SLIDING, heading, linear, pack, push, sliding, tire_kind, touch
 from madi.forces.fields import Arrays, Work
+from madi.forces.tire_contact import (
+    FRICTION,
+    IN_THE_AIR,
+    PATCH,
+    SLIDING,
+    heading,
+    linear,
+    pack,
+    push,
+    sliding,
+    tire_kind,
+    touch,
+)
 from madi.kernel import LEAST_SIZE, kernel, sqrt, where
 from madi.spatial.vector import NO_DIRECTION, dot
 

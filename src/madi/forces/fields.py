@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from madi.dynamics.fields import Arrays as DynamicsArrays
 from madi.dynamics.fields import Work as DynamicsWork
-from madi.kernel.fields import Ints, Reals, ints, reals, size
+from madi.kernel.fields import Ints, Reals, given_reals, ints, reals, size
 
 
 class Arrays(DynamicsArrays):
@@ -23,6 +23,7 @@ class Arrays(DynamicsArrays):
     force_call: Ints = ints("ne")  # address of its compiled kernel, 0 where the forward kernel has it built in
     measured: Ints = ints("na")  # elements whose length and rate functions see
     parameter: Reals = reals("np")
+    curve: Reals = given_reals()  # blocks of measured curves (kernel/lookup.py)
 
 
 class Work(DynamicsWork):
@@ -31,4 +32,4 @@ class Work(DynamicsWork):
     signal: Reals = reals("ns")  # values of users' functions (signals/tape.py)
     force: Reals = reals("ne", 4)  # of every element: value, potential energy, power delivered, power dissipated
     measure: Reals = reals("2*na")  # length and rate of each measured element
-    contact: Reals = reals("35")  # a tire's geometry (contact.py)
+    tire_contact: Reals = reals("35")  # a tire's geometry (tire_contact.py)

@@ -33,7 +33,7 @@ class ForceKind:
     turns: bool = False  # its own torque holds or turns bodies
     mount: bool = False  # it holds bodies in all six directions, as a joint would
     wheel: bool = False  # it is a wheel on a road, its value the road's push
-    tire: bool = False  # it is one with slip, by forces/contact.py
+    tire: bool = False  # it is one with slip, by forces/tire_contact.py
     drawn_as: str = ""  # what model and files call it, if several kinds share a word ...
     choice: str = ""  # ... and its choice among them
     units: tuple[tuple[str, str, str], ...] = ()  # of numbers on a joint's coordinate: name, unit on a hinge, on a slide

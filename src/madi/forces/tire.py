@@ -1,4 +1,4 @@
-"""Tire, linear within a friction circle: P4's, after DADS. Contact and slip: contact.py.
+"""Tire, linear within a friction circle: P4's, after DADS. Contact and slip: tire_contact.py.
 
 Linear forces F = (C_k slip along, C_a slip across) are saturated by  mu N / sqrt((mu N)^2 + |F|^2):  the slope at no slip
 is C, no force leaves the circle mu N, and none jumps, nor at lift-off (the circle shrinks to nothing). The direction goes
@@ -12,8 +12,8 @@ docs/references.md: [P4], [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import FRICTION, heading, linear, pack, push, tire_kind, touch
 from madi.forces.fields import Arrays, Work
+from madi.forces.tire_contact import FRICTION, heading, linear, pack, push, tire_kind, touch
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import NO_DIRECTION, dot, scaled
 

@@ -1,12 +1,13 @@
-"""Tire by the Magic Formula, steady state. Contact: contact.py; the formula: magic_formula.py; its numbers: a .tir file.
+"""Tire by the Magic Formula, steady state. Contact: tire_contact.py; the formula: magic_formula.py; its numbers: a .tir
+file.
 
-Slip along refers to the effective rolling radius, kappa = (w Re - V_x) / V; slip angle and camber are those of the contact:
-tan(alpha) = V_y / V, sin(gamma) = e . n. Below the low speed V does not fall with the wheel's (contact.py), and what changes
-its sign with the direction of travel (trail, rolling moment) passes smoothly through zero. A tire measured on the other
-side of the car is mirrored: alpha, gamma, Fy, Mx, Mz change sign.
-Slips are measured up to a few times those at which the slopes at no slip would use up friction. Between 4.5 and 12 times
-(some 0.25 and 0.6) the force turns, at the size the formula gives it, from the formula's direction to that against the
-sliding velocity: combined-slip coefficients say nothing of a locked wheel that goes sideways.
+Slip along refers to the effective rolling radius, kappa = (w Re - V_x) / V; slip angle and camber are those of the
+contact: tan(alpha) = V_y / V, sin(gamma) = e . n. Below the low speed V does not fall with the wheel's (tire_contact.py),
+and what changes its sign with the direction of travel (trail, rolling moment) passes smoothly through zero. A tire
+measured on the other side of the car is mirrored: alpha, gamma, Fy, Mx, Mz change sign. Slips are measured up to a few
+times those at which the slopes at no slip would use up friction. Between 4.5 and 12 times (some 0.25 and 0.6) the force
+turns, at the size the formula gives it, from the formula's direction to that against the sliding velocity: combined-slip
+coefficients say nothing of a locked wheel that goes sideways.
 
 References: as in magic_formula.py.
 """
@@ -16,17 +17,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from madi.forces import contact
-from madi.forces.contact import AXIS, LOW_SPEED, NORMAL, ROAD, SPEED, SPIN, WAY, push, tire_kind, touch
+from madi.forces import tire_contact
 from madi.forces.fields import Arrays, Work
 from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
 from madi.forces.road import HEAD, WIDTH
 from madi.forces.takes import ANYTHING, NUMBER
+from madi.forces.tire_contact import AXIS, LOW_SPEED, NORMAL, ROAD, SPEED, SPIN, WAY, push, tire_kind, touch
 from madi.kernel import LEAST_SIZE, asin, atan, fabs, kernel, sqrt, where
 from madi.spatial.vector import NO_DIRECTION, at, dot
 
 FROM_FILE = replace(ANYTHING, source="radius and stiffness", adjustable=False)
-TAKES = contact.TAKES | {"radius": NUMBER, "stiffness": NUMBER, "tir": FROM_FILE, "mirrored": FROM_FILE}
+TAKES = tire_contact.TAKES | {"radius": NUMBER, "stiffness": NUMBER, "tir": FROM_FILE, "mirrored": FROM_FILE}
 TAKES["pressure"] = NUMBER.or_none()
 MAGIC: dict[str, Any] = {"more": ("coefficients ...",), "takes": TAKES, "drawn_as": "magic_tire"}
 KIND = tire_kind("tire_magic", 15, **MAGIC)
@@ -42,9 +43,10 @@ def coefficients_at(p, s):
 
 @kernel
 def posture(model: Arrays, work: Work, e, normal):
-    """(speed of the centre along, its size with the floor, speed of the slip along, camber) of the wheel in work.contact."""
+    """(speed of the centre along, its size with the floor, speed of the slip along, camber) of the wheel in
+    work.tire_contact."""
     p, s = model.parameter, model.force_at[e]
-    k, low = work.contact, p[s + LOW_SPEED]
+    k, low = work.tire_contact, p[s + LOW_SPEED]
     axis = at(k, AXIS)
     pace, turn, lean = dot(at(k, SPEED), at(k, WAY)), dot(at(k, SPIN), axis), dot(axis, at(k, NORMAL))
     lean = where(lean > UPRIGHT, UPRIGHT, where(lean < -UPRIGHT, -UPRIGHT, lean))
@@ -80,7 +82,7 @@ def apply(model: Arrays, work: Work, e):
     press(model, work, e, normal, (-slide / speed, -slip[1]), pace, speed, gamma)
 
 
-def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[Any]:
     """As other tires, then the coefficients."""
     given = force.parameters
-    return [*contact.pack(force, points, bodies), *map(float, fold(given["tir"], given["pressure"], given["mirrored"]))]
+    return [*tire_contact.pack(force, points, bodies), *map(float, fold(given["tir"], given["pressure"], given["mirrored"]))]

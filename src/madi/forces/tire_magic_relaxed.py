@@ -15,9 +15,9 @@ docs/references.md: [Pacejka 2012].
 
 from __future__ import annotations
 
-from madi.forces.contact import LOW_SPEED, tire_kind, touch
 from madi.forces.fields import Arrays, Work
 from madi.forces.magic_formula import gripping_slips, relaxation_lengths
+from madi.forces.tire_contact import LOW_SPEED, tire_kind, touch
 from madi.forces.tire_magic import MAGIC, coefficients_at, pack, posture, press
 from madi.kernel import fabs, kernel, where
 

@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 
 from madi.errors import finite_numbers
-from madi.forces.contact import SOFT
 from madi.forces.envelope import FOOT, pressed, tangent_distance
 from madi.forces.fields import Arrays, Work
 from madi.forces.frames import direction, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
-from madi.forces.road import Road, along_road, in_plane, way
+from madi.forces.road import HEAD, WIDTH, Road, along_road, in_plane, way
 from madi.forces.takes import A_ROAD, NOT_NEGATIVE, POSITIVE, Problems, must, samples, several
+from madi.forces.tire_contact import SOFT
 from madi.joints import KINDS as JOINTS
 from madi.kernel import LEAST_SIZE, asin, atan2, inline, kernel, sqrt, where
 from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
@@ -44,7 +44,7 @@ KIND = ForceKind(
     "track", code=11, value="tension", ends=2, points=2, turns=True,
     parameters=("centre a", "centre b", "radius a", "radius b", "tension", "stiffness", "length", "support",
                 "support damping", "places", "side", "drawn forward", "drawn up", "forward in a ...",
-                "forward in b ...", "road ..."),
+                "forward in b ...", "roads ..."),
     takes={
         "radii": several(2, lambda x: np.all(x > 0)), "tension": POSITIVE, "stiffness": NOT_NEGATIVE,
         "length": NOT_NEGATIVE.or_none(), "support": NOT_NEGATIVE, "support_damping": NOT_NEGATIVE,
@@ -68,7 +68,7 @@ def apply(model: Arrays, work: Work, e):
     span, t, m, lean = belt(p, s, in_plane(c))
     ra, rb, side = p[s + 6], p[s + 7], p[s + SIDE]
     turn = -side * dot(m, in_plane(c_rate)) / span
-    on_a, on_b, stored, driven, lost = support(p, s, start, c, pace, in_plane(c_rate), turn, span, t, m)
+    on_a, on_b, stored, driven, lost = support(p, model.curve, s, start, c, pace, in_plane(c_rate), turn, span, t, m)
     angle_a, gradient_a, spin_a = turning(model, work, a, s + FORWARD, road)
     angle_b, gradient_b, spin_b = turning(model, work, b, s + FORWARD + 3, road)
     wider, aside = rb - ra, c[1]
@@ -112,17 +112,17 @@ def tension_of(p, s, stretch):
 
 
 @inline
-def support(p, s, start, c, pace, c_rate, turn, span, t, m):
+def support(p, curve, s, start, c, pace, c_rate, turn, span, t, m):
     """Forces of the ground on both wheels through the belt between them; energy stored, power, power dissipated."""
     ra, rb, side = p[s + 6], p[s + 7], p[s + SIDE]
     on_a, on_b = (0.0, 0.0), (0.0, 0.0)
     stored, power, lost = 0.0, 0.0, 0.0
-    places = int(p[s + 13])
+    places, size = int(p[s + 13]), HEAD + WIDTH * int(p[s + ROAD + 7])
     for k in range(places):
         q = (k + 1.0) / (places + 1.0)
         arm = (1.0 - q) * ra + q * rb
         x, y, z = plus_scaled(start, q, c)
-        far, by, _, _ = tangent_distance(p, s + ROAD, (x + arm * m[0], y, z + arm * m[1]), FOOT * arm)
+        far, by, _, _ = tangent_distance(p, curve, s + ROAD + k * size, (x + arm * m[0], y, z + arm * m[1]), FOOT * arm)
         velocity = plus_scaled(plus_scaled(pace, q, c_rate), turn, scaled(arm * side, t))
         rate = dot(by, velocity)
         n, elastic = pressed(p[s + 11], p[s + 12], SOFT * arm, -far, -rate)
@@ -150,7 +150,7 @@ def turning(model: Arrays, work: Work, i, s, road):
     return atan2(B, A), gradient, dot(gradient, spin(model, work, i, False))
 
 
-def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[Any]:
     """Centres, numbers, the span as drawn, road; the length as drawn if none is given."""
     given = force.parameters
     radii = [float(r) for r in given["radii"]]
@@ -163,9 +163,13 @@ def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
     angle = np.arctan2(plane[1], plane[0]) - np.arcsin(np.clip(side * (radii[1] - radii[0]) / np.linalg.norm(plane), -1, 1))
     length = float(np.hypot(span, between @ np.cross(up, forward))) if given["length"] is None else float(given["length"])
     numbers = [given["tension"], given["stiffness"], length, given["support"], given["support_damping"], given["places"]]
+    # the road as each place along the belt feels it: their footprints differ where the wheels do
+    places = int(given["places"])
+    shares = [(k + 1.0) / (places + 1.0) for k in range(places)]
+    roads = [x for q in shares for x in given["road"].pack(FOOT * ((1.0 - q) * radii[0] + q * radii[1]))]
     ahead = [float(x) for body in bodies for x in body.axes(forward.reshape(3, 1)).reshape(-1)]
     return [*points, *radii, *map(float, numbers), side, float(np.cos(angle)), float(np.sin(angle)), *ahead,
-            *given["road"].pack()]  # fmt: skip
+            *roads]  # fmt: skip
 
 
 def check(force: Any, joints: Any) -> Problems:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.forces.contact import SOFT
-from madi.forces.envelope import distance, pressed
+from madi.forces.envelope import FOOT, distance, pressed
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account, add_force_at, point_state
 from madi.forces.road import along_road, in_plane, way
 from madi.forces.takes import A_ROAD, NOT_NEGATIVE, POSITIVE, samples
+from madi.forces.tire_contact import SOFT
 from madi.kernel import kernel, sqrt
 from madi.spatial.vector import dot, scaled
 
@@ -31,15 +31,15 @@ def apply(model: Arrays, work: Work, e):
     i, s = model.force_a[e], model.force_at[e]
     p, road, radius = model.parameter, s + 7, model.parameter[s + 3]
     centre, velocity = point_state(model, work, i, s, False, 0)
-    far, by, _, _ = distance(p, road, way(p, road, centre), radius, int(p[s + 6]))
+    far, by, _, _ = distance(p, model.curve, road, way(p, road, centre), radius, int(p[s + 6]))
     depth, rate = radius - far, -dot(by, in_plane(way(p, road, velocity)))
     f, elastic = pressed(p[s + 4], p[s + 5], SOFT * radius, depth, rate)
     add_force_at(model, work, i, s, along_road(p, road, scaled(f, by)), False)
     account(work, e, f * sqrt(dot(by, by)), 0.5 * elastic * depth, -f * rate, (f - elastic) * rate)
 
 
-def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[Any]:
     """The wheel's centre, its numbers, the road."""
     given = force.parameters
     numbers = [float(given[name]) for name in ("radius", "stiffness", "damping", "places")]
-    return [*points, *numbers, *given["road"].pack()]
+    return [*points, *numbers, *given["road"].pack(FOOT * float(given["radius"]))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import dataclasses
 import io
@@ -22,7 +23,6 @@ from madi.model.elements import Body, Joint
 from madi.schema.document import Node
 from madi.schema.expression import Expression, Functions, Scope
 from madi.schema.units import Dimension, dimension_of
-from madi.signals.table import MOST_POINTS
 
 
 @dataclass
@@ -191,7 +191,7 @@ class Array(Type):
     def read(self, node: Node, context: Context) -> Any:
         """An array."""
         if isinstance(node.value, dict):
-            return np.array([row for _, row in read_csv(node, context)])
+            return read_csv(node, context)
         found = self._nested(node, context)
         if np.ndim(found) not in self.depths or finite_numbers(found) is None:
             raise node.error(f"{self.words} is expected: finite numbers in lists of equal length")
@@ -454,37 +454,55 @@ class Table(Type):
         pair = "[x, y]" if x == "any" else f"[{x}, {y}]"
         self.words = f"a list of pairs {pair}, or {{csv: FILE, columns: [0, 1]}}"
 
-    def read(self, node: Node, context: Context) -> list[tuple[float, float]]:
-        """A list of pairs."""
+    def read(self, node: Node, context: Context) -> Any:
+        """A list of pairs; of many, an array."""
+        if isinstance(node.value, dict) and set(node.value) == {"packed"}:
+            return unpacked(node.value["packed"])
         if isinstance(node.value, dict):
             table = read_csv(node, context)
-            if table and len(table[0][1]) != 2:
-                raise node.error(f"the file has {len(table[0][1])} columns; choose two: columns: [0, 1]")
-            return [(row[0], row[1]) for _, row in table]
-        parts = node.parts(self.words)
-        if len(parts) > MOST_POINTS:
-            raise node.error(f"{len(parts)} points are given; a table has at most {MOST_POINTS}")
-        return [self.pair.read(part, context) for part in parts]
+            if table.shape[1] != 2:
+                raise node.error(f"the file has {table.shape[1]} columns; choose two: columns: [0, 1]")
+            return table if len(table) > LONG else [(row[0], row[1]) for row in table.tolist()]
+        return [self.pair.read(part, context) for part in node.parts(self.words)]
 
     def write(self, value: Any) -> Any:
-        """Lists."""
-        return [plain(np.asarray(pair).tolist()) for pair in value]
+        """Lists; of many, text that holds the very numbers."""
+        pairs = np.asarray(value, dtype=float).reshape(-1, 2)
+        return {"packed": packed(pairs)} if len(pairs) > LONG else plain(pairs)
 
     def json(self) -> dict[str, Any]:
         """An array, or a file."""
         return {"type": ["array", "object"]}
 
 
+LONG = 2000  # pairs beyond which nobody reads them in a file: they are packed
+
+
+def packed(pairs: np.ndarray) -> str:
+    """Numbers as text, exactly: little-endian doubles in base64 (with - and _), behind a letter."""
+    return "f" + base64.urlsafe_b64encode(np.ascontiguousarray(pairs, dtype="<f8").tobytes()).decode().rstrip("=")
+
+
+def unpacked(node: Node) -> np.ndarray:
+    """The pairs again."""
+    try:
+        text = node.value[1:]
+        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        return np.frombuffer(data, dtype="<f8").reshape(-1, 2).astype(float)
+    except (TypeError, ValueError):
+        raise node.error("it is not what madi packed; give a list of pairs, or {csv: FILE}") from None
+
+
 CSV = {"csv": Text(), "columns": List(Text()), "skip": Number(whole=True)}
-MOST_ROWS = 100_000
+MOST_BYTES = 500_000_000  # of measured data in one file
 
 
-def read_csv(node: Node, context: Context) -> list[tuple[int, list[float]]]:
-    """Rows of numbers (with their lines) of {csv: FILE, columns: [by number from 0, or by name], skip: lines}."""
+def read_csv(node: Node, context: Context) -> np.ndarray:
+    """Rows of numbers of {csv: FILE, columns: [by number from 0, or by name], skip: lines}."""
     given = fields(node, CSV, context, ("csv",))
     path = context.file(node.value["csv"], "csv")
     try:
-        text = read_small(path, "table")
+        text = read_small(path, "table", MOST_BYTES)
     except InputError as error:
         raise node.error(str(error)) from None
     rows = [
@@ -493,8 +511,6 @@ def read_csv(node: Node, context: Context) -> list[tuple[int, list[float]]]:
         if row and not row[0].lstrip().startswith("#")
     ]
     rows = rows[given.get("skip", 0) :]
-    if len(rows) > MOST_ROWS:
-        raise node.error(f"{path.name}: more than {MOST_ROWS} rows")
     head: list[str] = []
     if rows and any(_float(cell) is None for cell in rows[0][1]):
         head, rows = [cell.strip() for cell in rows[0][1]], rows[1:]
@@ -506,13 +522,17 @@ def read_csv(node: Node, context: Context) -> list[tuple[int, list[float]]]:
         if not 0 <= place < len(rows[0][1]):
             raise node.error(f"{path.name}: there is no column {word!r}; there are: {', '.join(head) or len(rows[0][1])}")
         chosen.append(place)
-    found = []
-    for line, row in rows:
+    try:
+        found = np.array([[row[place] for place in chosen] for _, row in rows], dtype=float)
+        if np.all(np.isfinite(found)):
+            return found
+    except (ValueError, IndexError):
+        pass
+    for line, row in rows:  # the first that is wrong
         values = [_float(row[place]) if place < len(row) else None for place in chosen]
         if any(value is None or not math.isfinite(value) for value in values):
             raise FileError(f"{path}, line {line}: {','.join(row)[:60]!r} is not {len(chosen)} finite numbers")
-        found.append((line, [float(value) for value in values if value is not None]))
-    return found
+    raise node.error(f"{path.name}: its rows are not numbers")
 
 
 def _float(cell: str) -> float | None:

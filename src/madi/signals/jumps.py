@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from madi.kernel.lookup import at_many
 from madi.signals import tape
-from madi.signals.tape import CEIL, COPYSIGN, FABS, FLOOR, FMAX, FMIN, FMOD, IF_ELSE_ZERO, LT, SIGN
+from madi.signals.tape import CEIL, COPYSIGN, FABS, FLOOR, FMAX, FMIN, FMOD, IF_ELSE_ZERO, LOOKUP, LT, SIGN
 
 if TYPE_CHECKING:
     from madi.system import System
@@ -22,7 +23,8 @@ GRID = 2000  # intervals looked at
 UNEXPLAINED = 1e-6  # of the largest speed: a change that is not the acceleration's
 NO_JUMP = 1e-9  # of the same: what is left of one when it is located was a quick change, not a jump
 AT_REST = 1e-12  # m/s or rad/s, added to it: rounding of a drive that stands still is none, either
-CASES = (FABS, FLOOR, CEIL, *range(LT, IF_ELSE_ZERO + 1), FMIN, FMAX, SIGN, COPYSIGN, FMOD)
+LOOKUPS = tape.NAMES[LOOKUP:]
+CASES = (FABS, FLOOR, CEIL, *range(LT, IF_ELSE_ZERO + 1), FMIN, FMAX, SIGN, COPYSIGN, FMOD, *range(LOOKUP, len(tape.NAMES)))
 _ONE: dict[str, Callable[..., Any]] = {
     "neg": np.negative, "inv": np.reciprocal, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "exp": np.exp, "log": np.log, "sinh": np.sinh,
@@ -105,6 +107,8 @@ def signals_at(model: Any, times: np.ndarray) -> dict[int, np.ndarray]:
                 value = times
             elif op == "output":
                 found[b] = np.broadcast_to(np.asarray(registers[a], dtype=float), times.shape)
+            elif op in LOOKUPS:
+                value = at_many(model.curve, int(model.tape_constant[n]), registers[a], LOOKUPS.index(op))
             elif op in _ONE:
                 value = _ONE[op](registers[a])
             elif op in _TWO:

@@ -264,6 +264,7 @@ def _traced(function: Callable[..., Any], count: int, nq: int, nv: int, names: A
     """Values, inputs, instructions, and the CasADi function of both."""
     import casadi as ca
 
+    from madi.symbolic.lookup import closed
     from madi.symbolic.ssa import instructions
     from madi.symbolic.sym import column_of, symbols
 
@@ -271,7 +272,7 @@ def _traced(function: Callable[..., Any], count: int, nq: int, nv: int, names: A
     value = call(function, count, ts[0], *_with_names(qs, vs, names))
     column = column_of(list(np.atleast_1d(np.asarray(value, dtype=object)).reshape(-1)))
     try:
-        traced = ca.Function("traced", [t, q, v], [column])
+        traced = ca.Function("traced", [t, q, v], [closed(column)])
     except RuntimeError:
         raise Untraceable("it keeps something from call to call: a symbol of an earlier one came back") from None
     return column, (t, q, v), instructions(traced), traced

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,16 @@ class Named(np.ndarray):
 
 def places_of(names: Sequence[str]) -> dict[str, Any]:
     """Where each name is; of a joint with several coordinates, where they all are."""
+    return _places(tuple(names))  # asked for again with every function of a model
+
+
+@lru_cache(maxsize=8)
+def _places(names: tuple[str, ...]) -> dict[str, Any]:
     found: dict[str, Any] = {name: k for k, name in enumerate(names)}
-    for joint in dict.fromkeys(name.split(".")[0] for name in names):
-        if joint not in found:
-            found[joint] = [k for k, name in enumerate(names) if name.split(".")[0] == joint]
-    return found
+    whole: dict[str, list[int]] = {}
+    for k, name in enumerate(names):
+        whole.setdefault(name.split(".")[0], []).append(k)
+    return whole | found  # a coordinate's own name comes first
 
 
 def named(array: np.ndarray, places: dict[str, Any], what: str) -> Named:

@@ -2,43 +2,58 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 
 from madi.errors import InputError, finite_numbers
-from madi.kernel import where
+from madi.given import Rows
+from madi.kernel import Symbolic
+from madi.kernel.lookup import at_many, lookup, number_of, on_both_sides
 
-MOST_POINTS = 2000  # each is a case of the trace
+_tables: weakref.WeakValueDictionary[int, Table] = weakref.WeakValueDictionary()
 
 
 class Table:
-    """Piecewise polynomials in all three lives."""
+    """A piecewise polynomial in all three lives; what it costs does not grow with its points."""
 
     traced_safely = True
 
-    def __init__(self, x: np.ndarray, coefficients: np.ndarray, last: float):
-        self.x, self.coefficients, self.last = x, coefficients, last
+    def __init__(self, points: np.ndarray, between: str, block: np.ndarray):
+        self.points, self.between, self.block = points, between, block
+        _tables[number_of(block)] = self
 
     def __repr__(self) -> str:
-        return f"<table of {len(self.x)} points from {self.x[0]:g} to {self.x[-1]:g}>"
+        return f"<table of {len(self.points)} points from {self.points[0, 0]:g} to {self.points[-1, 0]:g}>"
+
+    def __deepcopy__(self, memo: Any) -> Table:
+        return self  # nothing of it ever changes, and it may be long
+
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, table, whole
+
+        x = self.points[:, 0]
+        told = f"{len(x)} points from {x[0]:g} to {x[-1]:g}, constant beyond"
+        return whole(heading("table", told), table(("x", "y"), self.points))
 
     def __call__(self, t: Any) -> Any:
-        """The value at t: a number, or a symbol."""
-        value: Any = self.last
-        for k in range(len(self.x) - 2, -1, -1):
-            d = t - float(self.x[k])
-            piece = float(self.coefficients[0, k])
-            for c in self.coefficients[1:, k]:
-                piece = piece * d + float(c)
-            value = where(t < float(self.x[k + 1]), piece, value)
-        return where(t < float(self.x[0]), float(self.coefficients[-1, 0]), value)
+        """The value at t: a number, a symbol, or an array of numbers."""
+        if isinstance(t, Symbolic):
+            return lookup(self.block, 0, t, 0)
+        t = np.clip(t, self.points[0, 0], self.points[-1, 0])  # it is constant there: of infinity too
+        return lookup(self.block, 0, float(t), 0) if np.ndim(t) == 0 else at_many(self.block, 0, t, 0)
 
 
-def table(points: Any, between: str = "cubic") -> Table:
-    """A function through points (x, y), x increasing. `between` them: "cubic", cubics that are level at both ends and never
-    leave the range of their neighbours (where points are level, so is the curve), as drives need them; or "linear".
-    Constant before the first and after the last point.
+def table_of(array: int) -> Table:
+    """The table whose block has that number in a trace."""
+    return _tables[array]
+
+
+def table(points: Rows, between: str = "cubic") -> Table:
+    """A function through points (x, y), x increasing, as many as there are: a list, or an array of two columns. `between`
+    them: "cubic", cubics that are level at both ends and never leave the range of their neighbours (where points are level,
+    so is the curve), as drives need them; or "linear". Constant before the first and after the last point.
 
     >>> import madi
     >>> lift = madi.table([(0, 0), (1, 0.2), (2, 0.2), (3, 0)])
@@ -46,22 +61,29 @@ def table(points: Any, between: str = "cubic") -> Table:
     (0.2, 0.0)
     """
     given = finite_numbers(points)
-    if given is None or given.ndim != 2 or given.shape[1] != 2 or not 2 <= len(given) <= MOST_POINTS:
-        raise InputError(f"table: give 2 to {MOST_POINTS} points (x, y), finite numbers")
+    if given is None or given.ndim != 2 or given.shape[1] != 2 or len(given) < 2:
+        raise InputError("table: give 2 points (x, y) or more, finite numbers")
     x, y = given[:, 0], given[:, 1]
     if np.any(np.diff(x) <= 0):
         k = int(np.argmax(np.diff(x) <= 0))
         raise InputError(f"table: x must increase; {x[k]:g} is followed by {x[k + 1]:g}")
     if between not in ("linear", "cubic"):
         raise InputError(f"table: between={between!r}: choose 'linear' or 'cubic'")
-    if between == "linear":
-        return Table(x, np.stack([np.diff(y) / np.diff(x), y[:-1]]), float(y[-1]))
+    given = np.array(given)
+    given.setflags(write=False)
     h, chord = np.diff(x), np.diff(y) / np.diff(x)
-    slope = np.zeros(len(x))  # of a monotone cubic (Fritsch and Butland, 1984): weighted harmonic means of the chords
-    for k in range(1, len(x) - 1):
-        if chord[k - 1] * chord[k] > 0:
-            a, b = h[k - 1] + 2 * h[k], 2 * h[k - 1] + h[k]
-            slope[k] = (a + b) / (b / chord[k - 1] + a / chord[k])
-    start, end = slope[:-1], slope[1:]
-    cubic = np.stack([(start + end - 2 * chord) / h**2, (3 * chord - 2 * start - end) / h, start, y[:-1]])
-    return Table(x, cubic, float(y[-1]))
+    if between == "linear":
+        pieces = np.stack([chord, y[:-1]], axis=1)
+    else:
+        start, end = (slopes := level_slopes(h, chord))[:-1], slopes[1:]
+        pieces = np.stack([(start + end - 2 * chord) / h**2, (3 * chord - 2 * start - end) / h, start, y[:-1]], axis=1)
+    return Table(given, between, on_both_sides(x, pieces, [y[0]], [y[-1]]))
+
+
+def level_slopes(h: np.ndarray, chord: np.ndarray) -> np.ndarray:
+    """Slopes of a monotone cubic (Fritsch and Butland, 1984): weighted harmonic means of the chords; level at the ends."""
+    slope = np.zeros(len(h) + 1)
+    a, b = h[:-1] + 2 * h[1:], 2 * h[:-1] + h[1:]
+    on = np.sign(chord[:-1]) * np.sign(chord[1:]) > 0
+    slope[1:-1][on] = (a + b)[on] / (a[on] / chord[:-1][on] + b[on] / chord[1:][on])
+    return slope

@@ -1,7 +1,8 @@
 """The tape: a short list of scalar instructions that computes all signals of a model.
 
-Instruction k writes register k from registers a and b. The tape is data, so a new drive or force needs no compilation, in
-any engine; when a model is traced, the tape is unrolled into the trace like every other kernel.
+Instruction k writes register k from registers a and b (a look-up: from register a and the block at its constant). The tape
+is data, so a new drive or force needs no compilation, in any engine; when a model is traced, the tape is unrolled into the
+trace like every other kernel.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from madi import kernel as k
 from madi.forces.dispatch import apply_elements, measure_lines
 from madi.kernel import kernel
+from madi.kernel.lookup import lookup
 from madi.signals.fields import Arrays, Work
 
 _NAMES = (
     "const time q v measure output add sub mul div neg sqrt sin cos tan asin acos atan atan2 exp log pow sinh cosh tanh "
-    "asinh acosh atanh fabs floor ceil lt le eq ne not and or if_else_zero fmin fmax sign copysign fmod inv"
+    "asinh acosh atanh fabs floor ceil lt le eq ne not and or if_else_zero fmin fmax sign copysign fmod inv "
+    "lookup0 lookup1 lookup2 lookup3 lookup4"
 )
 NAMES = _NAMES.split()
 OPS: dict[str, int] = {name: code for code, name in enumerate(NAMES)}
@@ -64,6 +67,11 @@ OPS: dict[str, int] = {name: code for code, name in enumerate(NAMES)}
     COPYSIGN,
     FMOD,
     INV,
+    LOOKUP,
+    _,
+    _,
+    _,
+    _,
 ) = range(len(NAMES))
 
 
@@ -176,6 +184,8 @@ def run_tape(model: Arrays, work: Work, t, q, v, first, last):
             r[n] = work.measure[a]
         elif op == OUTPUT:
             work.signal[b] = r[a]
+        elif op >= LOOKUP:
+            r[n] = lookup(model.curve, int(model.tape_constant[n]), r[a], op - LOOKUP)
         elif op <= DIV or op in (POW, ATAN2, FMIN, FMAX) or (op >= COPYSIGN and op < INV):
             r[n] = arithmetic(op, r[a], r[b])
         elif op >= LT and op <= IF_ELSE_ZERO and op != NOT:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from madi.errors import Finding, InputError, TraceError
+from madi.kernel.lookup import Curves, numbered
 from madi.signals.callback import Callback
 from madi.signals.law import of_state
 from madi.signals.proof import Isolated, Untraceable, call, in_python, proven_trace, stays_in_python, told_of
@@ -25,6 +26,7 @@ class Signals:
     callbacks: list[tuple[Callback, int, int]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)  # functions that cannot be used
     remarks: list[str] = field(default_factory=list)  # functions that stay in Python
+    curves: Curves = field(default_factory=Curves)  # measured data of functions and of force elements
     count: int = 0
     speeds: int = 0  # of the model: what functions get as v goes on with the measures of force elements
 
@@ -42,11 +44,11 @@ class Signals:
 
     def append(self, function: Any, first: int) -> None:
         """The instructions of a CasADi function of (t, q, v) whose single output are the signals from `first` on."""
-        from madi.symbolic.ssa import instructions
+        from madi.symbolic.ssa import LOOKUPS, instructions
 
         start = len(self.ops)
         source = {0: "time", 1: "q", 2: "v"}
-        for op, a, b, value in instructions(function):
+        for op, a, b, value, array in instructions(function):
             if op == "input" and a == 2 and b >= self.speeds:
                 self.ops.append((OPS["measure"], b - self.speeds, -1, 0.0))
             elif op == "input":
@@ -55,6 +57,10 @@ class Signals:
                 self.ops.append((OPS["output"], start + a, first + int(value), 0.0))
             elif op == "const":
                 self.ops.append((OPS["const"], -1, -1, value))
+            elif op in LOOKUPS:
+                table = numbered(array)
+                assert table is not None  # it is the function's
+                self.ops.append((OPS[op], start + a, -1, float(self.curves.place(table) + value)))
             else:
                 self.ops.append((OPS[op], start + a, start + b if b >= 0 else -1, 0.0))
 
@@ -84,9 +90,13 @@ def add_drive(signals: Signals, where: str, function: Callable[[Any], Any]) -> i
     """Position, rate and acceleration of a drive, exact: derivatives of the trace."""
     import casadi as ca
 
+    from madi.symbolic.lookup import Looked, jacobian
+
     first = signals.reserve(3)
+    looked = Looked()
     try:
-        value, (t, q, v) = proven_trace(function, 1, np.zeros(0), np.zeros(0), ([], []))
+        with looked:
+            value, (t, q, v) = proven_trace(function, 1, np.zeros(0), np.zeros(0), ([], []))
     except Exception as error:
         told = f"its function cannot be traced ({type(error).__name__}: {error})"
         if isinstance(error, Untraceable):
@@ -96,8 +106,10 @@ def add_drive(signals: Signals, where: str, function: Callable[[Any], Any]) -> i
     if value.shape[0] != 1:
         signals.findings.append(Finding(where, f"its function returns {value.shape[0]} numbers", "Return one"))
         return first
-    rate = ca.jacobian(value, t)
-    signals.append(ca.Function("drive", [t, q, v], [ca.vertcat(value, rate, ca.jacobian(rate, t))]), first)
+    with looked:
+        rate = jacobian(value, t)
+        motion = looked.closed(ca.vertcat(value, rate, jacobian(rate, t)))
+    signals.append(ca.Function("drive", [t, q, v], [motion]), first)
     return first
 
 

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.forces.envelope import distance, pressed
+from madi.forces.envelope import FOOT, distance, pressed
 from madi.forces.fields import Arrays, Work
 from madi.forces.frames import direction, of_axes, spin
 from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
@@ -55,8 +55,9 @@ SOFT = 0.02  # of the radius: the deflection over which the damper sets in
 LEAN = 0.5  # cos g below which a wheel counts as lying more and more on its side
 ON_ITS_SIDE = 1e-12  # cos^2 g below which it rolls nowhere: 1 / cos g stays a number
 IN_THE_AIR = 1e-9  # N: friction below which a tire carries nothing, and is not divided by
-# work.contact: force f, its elastic part, rate and deflection; force and torque on the wheel per f; n, l, s, e, the arm to
-# the contact point, its velocity over the road, the centre's velocity, the wheel's angular velocity, how upright it is
+# work.tire_contact: force f, its elastic part, rate and deflection; force and torque on the wheel per f; n, l, s, e, the
+# arm to the contact point, its velocity over the road, the centre's velocity, the wheel's angular velocity, how upright it
+# is
 LOAD, ELASTIC, RATE, DEPTH, PUSH, TILT, NORMAL, WAY, SIDE, AXIS, ARM, SLIDE, SPEED, SPIN, UPRIGHT = (
     0, 1, 2, 3, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34)  # fmt: skip
 
@@ -71,11 +72,11 @@ def tire_kind(name: str, code: int, more: tuple[str, ...] = (), takes: dict[str,
 
 @kernel
 def touch(model: Arrays, work: Work, e):
-    """(force of the road's normal, slip along and across) of tire e; the geometry is left in work.contact."""
+    """(force of the road's normal, slip along and across) of tire e; the geometry is left in work.tire_contact."""
     i, s = model.force_a[e], model.force_at[e]
-    p, k = model.parameter, work.contact
+    p, k = model.parameter, work.tire_contact
     centre, u = point_state(model, work, i, s, False, 0)
-    ground = distance(p, s + ROAD, way(p, s + ROAD, centre), p[s + RADIUS], int(p[s + PLACES]))
+    ground = distance(p, model.curve, s + ROAD, way(p, s + ROAD, centre), p[s + RADIUS], int(p[s + PLACES]))
     axis, w = direction(model, work, i, at(p, s + 3), False), spin(model, work, i, False)
     n, l, cosine, arm, depth, force, torque = meet(p, s, ground, axis)
     rate = -dot(force, u) - dot(torque, w)
@@ -140,7 +141,7 @@ def push(model: Arrays, work: Work, e, normal, f, m):
     """Forces f along and across the road and moments m about both and about its normal, beside the normal's own force, onto
     the wheel."""
     i, s = model.force_a[e], model.force_at[e]
-    p, k = model.parameter, work.contact
+    p, k = model.parameter, work.tire_contact
     radius, slow, upright = p[s + RADIUS], p[s + LOW_SPEED], k[UPRIGHT]
     l, side, axis, slide = at(k, WAY), at(k, SIDE), at(k, AXIS), at(k, SLIDE)
     along, moments = scaled(upright, f), scaled(upright, m)
@@ -178,9 +179,10 @@ def heading(f, slip, share):
     return plus_scaled(along, share / sqrt(dot(slip, slip) + NO_DIRECTION), slip)
 
 
-def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
+def pack(force: Any, points: list[float], bodies: Any) -> list[Any]:
     """The wheel's centre and axis in its body, its numbers, the road."""
     given = force.parameters
     axis = np.asarray(given["axis"], dtype=float)
     inside = bodies[0].axes((axis / np.linalg.norm(axis)).reshape(3, 1)).reshape(-1)
-    return [*points, *map(float, inside), *(float(given[name]) for name in NUMBERS), *given["road"].pack()]
+    road = given["road"].pack(FOOT * float(given["radius"]))
+    return [*points, *map(float, inside), *(float(given[name]) for name in NUMBERS), *road]
