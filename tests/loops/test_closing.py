@@ -164,7 +164,7 @@ def test_p2_s_own_form_corrects_by_coordinates_and_ours_by_mass():
         m["body2"].inertia = tuple(100.0 * x for x in m["body2"].inertia)
         solver = prepare(m, 0.1, step=1e-3, loops=madi.PseudoInverse(weighting=weighting), engine="plain")
         assert solver.options.unweighted == (weighting == "none")
-        close = solver.closer.function("close-null-space").call
+        close = solver.closing_engine.function("close-null-space").call
         q, v = solver.system.q0, np.zeros(solver.system.nv)
         start = solver.system.q0
         q[0] += 1e-4  # R1 alone is turned: the loop is open

@@ -21,7 +21,7 @@ def test_dense_algebra(shape):
         tally, row_order, j_scaled = fresh_tally(), np.arange(m, dtype=float), J.reshape(-1).copy()
 
     class Model:
-        row_first, j_column, column_place = np.arange(0, m * n + 1, n), np.tile(np.arange(n), m), np.arange(n)
+        row_first, j_column, column_number = np.arange(0, m * n + 1, n), np.tile(np.arange(n), m), np.arange(n)
 
     for choose in (directions.orthogonal_complement, directions.singular_directions, None):
         work = Work()

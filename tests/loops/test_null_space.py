@@ -128,9 +128,9 @@ def test_identities_by_other_means(way):
     m = rssr.model()
     solver = prepare(m, 0.02, step=1e-3, loops=way, engine="plain")
     run = run_solver(solver)
-    s, work = solver.system, solver.closer.work
+    s, work = solver.system, solver.closing_engine.work
     J = s.constraint_jacobian(run.data["q"].values[-1])
-    place = s.layout.arrays.column_place
+    place = s.layout.arrays.column_number
     n = int(s.layout.arrays.nn)
     inner = np.zeros((len(J), n))
     inner[:, place[place >= 0]] = J[:, place >= 0]
@@ -144,7 +144,7 @@ def test_identities_by_other_means(way):
         chosen = work.row_order[:rank].astype(int)
         wanted = np.arange(1.0, rank + 1)
         x = np.concatenate([wanted, np.zeros(n)])
-        null_space.into_range(s.layout.arrays, work, x)
+        null_space.right_inverse_times(s.layout.arrays, work, x)
         scaled = inner[chosen] * work.column_scale * work.row_scale[chosen][:, None]
         np.testing.assert_allclose(x[:n], np.linalg.pinv(scaled) @ wanted, rtol=1e-9, atol=1e-12)
         unscaled = N / work.column_scale

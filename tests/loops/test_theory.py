@@ -12,7 +12,7 @@ import madi
 from madi.loops import directions, kkt, null_space
 from madi.loops.memory import LoopOptions
 from madi.loops.methods import LOOP_METHODS, PENALTY, PENALTY_STEPS, NullSpace
-from madi.topology.settle import random_configurations
+from madi.topology.settle import random_coordinates
 from madi.verify import bricard, four_bars
 from tests.mechanisms import close_loops, four_bar, random_tree
 
@@ -112,17 +112,17 @@ def test_not_every_order_is_stable():
 @pytest.mark.parametrize("windows", [1, 2, 5, 9])
 def test_order_places_and_products(windows):
     a = four_bars.model(windows).build().layout.arrays
-    columns, rows = a.column_place[a.column_place >= 0], a.row_place[a.row_place >= 0]
-    assert columns.max() < rows.min()
-    for k in range(int(a.nm)):  # a column comes before its ancestors
-        assert a.column_place[a.m_row[k]] <= a.column_place[a.m_column[k]]
+    row = np.repeat(np.arange(int(a.nr)), np.diff(a.row_first))
+    there = a.row_place[row] >= 0
+    assert (a.column_place[a.j_column[there]] < a.row_place[row[there]]).all()  # a row comes after its columns
     assert len(a.l_target) == 25 * windows - 12
 
 
 def test_eps_is_relative_to_the_usual_inverse_mass():
     s = bricard.model().build()
     inverse_masses = []
-    for J, M in random_configurations(s.layout, s.q0):
+    for q in random_coordinates(s.layout, s.q0):
+        J, M = s.constraint_jacobian(q, engine="plain"), s.mass_matrix(q, engine="plain")
         inverse_masses.append(np.diag(J @ np.linalg.solve(M, J.T)))
     mean = np.mean(inverse_masses, axis=0)
     units = np.array([row.unit for row in s.frozen.rows])
@@ -382,13 +382,13 @@ def test_the_criterion_of_svd():
     T, size = work.basis[:3].copy(), work.column_scale[:3].copy()
     engine.evaluate("null-space", 0.0, later.q, later.v, np.zeros(3), 3)
     v = np.empty(3)
-    v[a.column_place] = later.v
+    v[a.column_number] = later.v
     v /= size
     share = np.sqrt(1 - (T @ v) ** 2 / (v @ v))  # one direction is left, and nothing is driven: N^T T v is v
     assert share > 0.05
     assert null_space.leaving(a, work) == pytest.approx(share, rel=1e-9)
     masses = np.diag(s.mass_matrix(start.q, engine="plain"))
-    np.testing.assert_allclose(size[a.column_place], 1 / np.sqrt(masses), rtol=1e-9)  # columns are measured by mass
+    np.testing.assert_allclose(size[a.column_number], 1 / np.sqrt(masses), rtol=1e-9)  # columns are measured by mass
 
 
 # ---- 8, 9. driven rows, redundancy ---------------------------------------------------------------------------------------

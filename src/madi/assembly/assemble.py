@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.assembly.redundancy import dependent_drives, length_of, scales
+from madi.assembly.rows import Sparse
 from madi.constraints import BY_CODE
 from madi.constraints.dispatch import pair_frames
 from madi.errors import AssemblyError, InputError
+from madi.given import Start
 from madi.joints.chart import chart_point, retract
 from madi.joints.columns import FREE_COLUMN
 from madi.kernel import LEAST_SIZE
@@ -59,6 +61,17 @@ class Assembly:
         moves = ", ".join(f"{name} by {value:.4g}" for name, value in far[:8] if abs(value) > MOVED) or "nothing"
         return f"{'closed' if self.closed else 'open'}; moved: {moves}"
 
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, table, whole
+
+        moved = ((name, float(value)) for name, value in self.moved.items() if abs(value) > MOVED)
+        return whole(
+            heading(f"Assembly of {self.system.name}", "closed" if self.closed else "open"),
+            table(("coordinate", "value"), zip(self.system.coordinates, map(float, self.q), strict=True)),
+            table(("column", "moved by"), moved),
+            table(("closes", "residual"), ((name, float(value)) for name, value in self.residual.items())),
+        )
+
 
 class Closer:
     """Evaluates the rows of a system in plain Python, and closes them."""
@@ -66,15 +79,21 @@ class Closer:
     def __init__(self, system: System, t: float):
         self.system, self.t = system, t
         self.model = system.layout.arrays
-        self.engine = system.engine("plain")
+        self.engine = system.constraint_rows.engine
+        self.at = system.constraint_rows.at
         self.rows, self.columns = scales(system)
         self.nr, self.nv = len(system.frozen.rows), system.nv
 
-    def evaluate(self, q: np.ndarray, v: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def evaluate(self, q: np.ndarray, v: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Sparse]:
         """Phi, Phi', Phi_q."""
-        speeds = np.zeros(self.nv) if v is None else v
-        out = self.engine.evaluate("constraints", self.t, q, speeds, np.zeros(self.nv), self.nr * (3 + self.nv))
-        return out[: self.nr], out[self.nr : 2 * self.nr], out[3 * self.nr :].reshape(self.nr, self.nv)
+        return self.at(self.t, q, v)
+
+    def least_step(self, J: Sparse, right: np.ndarray, loose: np.ndarray, rank: float) -> np.ndarray:
+        """The least change of the loose columns (flags) that changes the rows by `right`."""
+        step = np.zeros(self.nv)
+        part = J.scaled(self.rows, self.columns).part(None, loose)
+        step[loose] = part.least_squares(self.rows * right, rank) * self.columns[loose]
+        return step
 
     def flipped(self) -> bool:
         """Whether an axis points the wrong way, at the configuration evaluated last: a half turn looks closed to a row."""
@@ -89,15 +108,12 @@ class Closer:
 
     def close(self, q: np.ndarray, held: np.ndarray, most: int = 60) -> tuple[np.ndarray, float]:
         """Gauss-Newton from q with the columns `held` at rest; the state and its residual (scaled, largest)."""
-        loose = np.flatnonzero(~held)
         phi, _, J = self.evaluate(q)
         size = float(np.max(np.abs(phi), initial=0.0))
         for _ in range(most):
-            if size <= 0.01 * CLOSED or not len(loose):
+            if size <= 0.01 * CLOSED or held.all():
                 break
-            scaled = (self.rows[:, None] * J * self.columns)[:, loose]
-            step = np.zeros(self.nv)
-            step[loose] = np.linalg.lstsq(scaled, -self.rows * phi, rcond=POSITION_RANK)[0] * self.columns[loose]
+            step = self.least_step(J, -phi, ~held, POSITION_RANK)
             step *= min(1.0, 0.5 / max(float(np.max(np.abs(step / self.columns))), LEAST_SIZE))
             factor = 1.0
             while True:
@@ -145,8 +161,8 @@ class Closer:
 
 def assemble(
     system: System,
-    q0: Any = None,
-    v0: Any = None,
+    q0: Start = None,
+    v0: Start = None,
     *,
     pin: Iterable[str] | None = None,
     assembly_mode: int = 0,
@@ -165,7 +181,7 @@ def assemble(
     goal = system.checked_coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
     speed = system.checked_vector(start_vector(v0, system.speeds, system.v0, "v0"), system.nv, "v0").copy()
     driven = model.drive != FREE_COLUMN
-    seen = system.observe(goal, speed, t, engine="plain")  # drives put in
+    seen = system.observe(goal, speed, t, engine=system.constraint_rows.engine.name)  # drives put in
     goal, speed = seen.q[0].copy(), seen.v[0].copy()
     if not frozen.rows:
         return Assembly(system, goal, speed, dict.fromkeys(system.speeds, 0.0), {}, True, t=t)
@@ -251,14 +267,12 @@ def _drawing(system: System, goal: np.ndarray, held: np.ndarray) -> np.ndarray:
 def _velocity(closer: Closer, q: np.ndarray, v0: np.ndarray, choices: list[np.ndarray]) -> np.ndarray:
     """Speeds that keep the loops closed: those held stay, the change of the others is the least."""
     for held in choices:
-        loose = np.flatnonzero(~held)
         v = v0.copy()
         for _ in range(3):
             _, rate, J = closer.evaluate(q, v)
-            if not len(loose):
+            if held.all() or not np.any(rate):
                 break
-            scaled = (closer.rows[:, None] * J * closer.columns)[:, loose]
-            v[loose] += np.linalg.lstsq(scaled, -closer.rows * rate, rcond=RATE_RANK)[0] * closer.columns[loose]
+            v += closer.least_step(J, -rate, ~held, RATE_RANK)
         _, rate, _ = closer.evaluate(q, v)
         worst = float(np.max(np.abs(rate)))
         if worst <= CLOSED_RATE * (1 + float(np.max(np.abs(v), initial=0.0))):

@@ -17,7 +17,6 @@ docs/references.md: [Kelley, Keyes 1998].
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,21 +24,21 @@ import numpy as np
 from madi.assembly.assemble import CLOSED, start_vector
 from madi.assembly.redundancy import DEPENDENT
 from madi.errors import InputError, RunError
+from madi.given import Start
 from madi.joints.chart import retract
-from madi.joints.columns import FREE_COLUMN, LOCKED
+from madi.joints.columns import FREE_COLUMN
 from madi.kernel import LEAST_SIZE
 from madi.model.elements import joint_name
 from madi.model.model import Model
-from madi.symbolic.jacobian import jacobian_function
 from madi.system import System
-from madi.topology.layout import Layout, repack
+from madi.topology.layout import repack
 
 MOST_STEPS = 400
 FAR = 0.1  # m or rad: longest step of a coordinate
 TIGHT = 1e-10  # residual of a column against the forces that balance there
 ROUNDING = 1e-13  # m or rad: positions are not known better
 FORCE_ROUNDING = 1e-15  # of the largest force: what its rounding leaves of a column that bears none
-MULTIPLIER_RANK, STEP_RANK = 1e-10, 1e-13  # of the largest singular value, of rows and of the whole matrix: below, redundant
+MULTIPLIER_RANK, STEP_RANK = 1e-10, 1e-10  # of the largest singular value, of rows and of the whole matrix: below, redundant
 UPHILL = 1e-12  # cosine between force and step: rounding of a step along which no force acts
 LEAST_SHIFT = 1e-6  # 1/s2: of the mass on the stiffness, where there was none
 LOOSE = 1e-9  # of the largest stiffness: rounding of a direction that has none
@@ -66,6 +65,12 @@ class Equilibrium:
         loose = f", free: {', '.join(self.free)}" if self.free else ""
         return f"<{kind} equilibrium of {self.system.name!r}: {self.iterations} steps, residual {self.residual:.1e}{loose}>"
 
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, table, whole
+
+        rows = zip(self.system.coordinates, map(float, self.q), strict=True)
+        return whole(heading(repr(self).strip("<>")), table(("coordinate", "value"), rows))
+
     def reactions(self, joints: Any = None) -> Any:
         """Loads of the joints there; see `System.reactions`."""
         return self.system.reactions(self.q, self.v, joints=joints)
@@ -78,16 +83,12 @@ class Balance:
         self.system, self.t = system, t
         model = system.layout.arrays
         self.held = np.asarray(model.drive) != FREE_COLUMN
-        layout = repack(system.layout, {}, {"drive": np.where(model.drive >= 0, LOCKED, model.drive)})
-        if system.outside is None:
-            found = _traced(layout.ints.tobytes(), layout.reals.tobytes())
-        else:
-            found = jacobian_function(layout, None, system._outside(whole=True))
-        if found is None:
+        self.still = system.still()
+        if not self.still.has_exact_slopes:
             raise InputError(f"model {system.name!r} is too large to trace; settle it by a damped simulation")
-        self.blocks, self.trace = found
         from madi.engines.plain import PlainEngine
 
+        layout = self.still.layout
         self.engine = PlainEngine(layout)
         self.weightless = PlainEngine(repack(layout, {}, {"gravity": np.zeros(3)}))
         self.rows = np.asarray(model.row_place) >= 0
@@ -102,11 +103,9 @@ class Balance:
         for _ in range(2 if nr else 1):
             x = np.concatenate([np.zeros(2 * nv), lam])
             out = self.engine.evaluate("residual", self.t, q, v, x, self.size)
-            values = np.asarray(self.trace(self.t, q, v, x)).reshape(-1)
-            system._raise_from_functions()
-            if not (np.isfinite(values).all() and np.isfinite(out).all()):
+            found = self.still._blocks(self.t, q, v, x)
+            if not (all(np.isfinite(block).all() for block in found.values()) and np.isfinite(out).all()):
                 raise RunError(f"model {system.name!r}: forces or stiffnesses are not finite where it should rest")
-            found = self.blocks.matrices(values, nv, nr)
             found["q"][:, self.states] = found["qd"][:, self.states]
             K, M = found["q"][np.ix_(free, free)], found["qdd"][np.ix_(free, free)]
             J, R, phi = found["phi"][np.ix_(self.rows, free)], out[:nv][free], out[nv : nv + nr][self.rows]
@@ -144,12 +143,6 @@ class Balance:
         return found[: len(state.R)] / state.root
 
 
-@lru_cache(maxsize=8)
-def _traced(ints: bytes, reals: bytes) -> Any:
-    """The system Jacobian of a layout; a model is often settled more than once."""
-    return jacobian_function(Layout(np.frombuffer(ints, dtype=np.int64), np.frombuffer(reals)))
-
-
 class State(NamedTuple):
     """The balance at one position: R, Phi, dR/dq, M, Phi_q over free columns, all multipliers, what columns are weighed by,
     the sizes of R (weighed) and Phi, and what is left of each column against what may be."""
@@ -171,7 +164,7 @@ class State(NamedTuple):
         return bool(np.max(self.out, initial=0.0) <= 1.0) and self.gap <= CLOSED
 
 
-def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibrium:
+def statics(model: Model | System, q0: Start = None, t: float = 0.0) -> Equilibrium:
     """The equilibrium of a model under its loads, nearest (by sinking) to where its joints start, or to `q0`.
 
     Drives hold their joints where they are at time t; of a mechanism that cannot move it gives the loads. If there is none,
@@ -196,7 +189,7 @@ def statics(model: Model | System, q0: Any = None, t: float = 0.0) -> Equilibriu
     nearest = q, v, state
     for k in range(MOST_STEPS):
         if state.settled:
-            return _found(system.still(), balance, q, v, k, state)
+            return _found(balance.still, balance, q, v, k, state)
         if k == 0:  # a first step of some centimetres
             ratio = np.abs(state.R) / np.diag(state.M)
             shift = float(np.max(ratio[: len(ratio) - len(system.states)], initial=0.0)) / 0.02
@@ -242,7 +235,7 @@ def _failure(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, sta
         "hold it with a lock or a spring, or start nearer with q0. error.equilibrium is the nearest state.",
         None,
     )
-    error.equilibrium = _found(system.still(), balance, q, v, MOST_STEPS, state)
+    error.equilibrium = _found(balance.still, balance, q, v, MOST_STEPS, state)
     return error
 
 

@@ -26,7 +26,7 @@ def weigh(model: Arrays, work: Work):
         return
     for k in range(model.nm):
         if model.m_row[k] == model.m_column[k]:
-            work.column_scale[model.column_place[model.m_row[k]]] = 1.0 / sqrt(work.m_value[k])
+            work.column_scale[model.column_number[model.m_row[k]]] = 1.0 / sqrt(work.m_value[k])
     for r in range(model.nr):
         if model.row_place[r] >= 0:
             work.row_scale[r] = sqrt(EPSILON / model.row_value[r, REGULARISATION])
@@ -43,7 +43,7 @@ def choose_rows(model: Arrays, work: Work):
             for c in range(n):
                 a[rows * n + c] = 0.0
             for j in range(model.row_first[r], model.row_first[r + 1]):
-                c = model.column_place[model.j_column[j]]
+                c = model.column_number[model.j_column[j]]
                 a[rows * n + c] = work.j_value[j] * work.column_scale[c] * work.row_scale[r]
                 total += abs(a[rows * n + c])
             work.row_order[rows] = r
@@ -83,16 +83,16 @@ def gather(model: Arrays, work: Work):
     for r in range(model.nr):
         if model.row_place[r] >= 0:
             for j in range(model.row_first[r], model.row_first[r + 1]):
-                work.j_scaled[j] = work.j_value[j] * size[model.column_place[model.j_column[j]]] * work.row_scale[r]
+                work.j_scaled[j] = work.j_value[j] * size[model.column_number[model.j_column[j]]] * work.row_scale[r]
     for k in range(model.nm):
-        i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
+        i, j = model.column_number[model.m_row[k]], model.column_number[model.m_column[k]]
         work.m_scaled[k] = work.m_value[k] * size[i] * size[j]
     for i in range(m):
         r = int(work.row_order[i])
         for c in range(n):
             J[i * n + c] = 0.0
         for j in range(model.row_first[r], model.row_first[r + 1]):
-            J[i * n + model.column_place[model.j_column[j]]] = work.j_scaled[j]
+            J[i * n + model.column_number[model.j_column[j]]] = work.j_scaled[j]
 
 
 @kernel

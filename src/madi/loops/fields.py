@@ -28,6 +28,7 @@ class Arrays(SignalArrays, Factored):
     row_place: Ints = ints("nr")  # a row's multiplier among the unknowns, -1: the row vanishes identically
     row_first: Ints = ints("nr+1")  # first of its entries in the constraint Jacobian
     column_place: Ints = ints("nv")  # a column among the unknowns, -1 if driven
+    column_number: Ints = ints("nv")  # the same among the free columns alone (null-space methods)
     j_place: Ints = ints("nj")  # of each entry its place in the factor
     m_place: Ints = ints("nm")
     m_row: Ints = ints("nm")
@@ -58,6 +59,7 @@ class Work(SignalWork, LoopMemory):
     null: Reals = reals("nn*nn")  # N: the basis of the null space made of them
     product: Reals = reals("nn*nn")
     reduced: Reals = reals("nn*nn")  # their mass matrix, N M N^T
+    motion: Reals = reals("nn")  # of the free columns, measured by mass
     short: Reals = reals("nn")  # vectors on the way
     rest: Reals = reals("nn")
     force_left: Reals = reals("nn")

@@ -106,16 +106,20 @@ def solve(model: Factored, F, x):
 
 
 @inline
+def row_target(work: Work, r):
+    """gamma of row r, with Baumgarte's feedback where it is asked for."""
+    return work.gamma[r] - work.options.feedback_rate * work.rate[r] - work.options.feedback_position * work.phi[r]
+
+
+@inline
 def right_hand_side(model: Arrays, work: Work, x):
-    """x = (P, gamma), with Baumgarte's feedback in gamma where it is asked for."""
+    """x = (P, gamma)."""
     for c in range(model.nv):
         if model.column_place[c] >= 0:
             x[model.column_place[c]] = work.P[c]
     for r in range(model.nr):
         if model.row_place[r] >= 0:
-            x[model.row_place[r]] = (
-                work.gamma[r] - work.options.feedback_rate * work.rate[r] - work.options.feedback_position * work.phi[r]
-            )
+            x[model.row_place[r]] = row_target(work, r)
 
 
 @kernel

@@ -10,7 +10,7 @@ constraints' own directions only, so the least motion by mass. I_R times what is
 lies where T happens to leave it: errors of the dependent directions would leak into the independent ones, magnified by the
 condition of [J; T]. The methods differ in how directions T are chosen that stay independent, and when they are chosen anew:
 
-    pseudo-inverse  I_R = J^T (J J^T)^-1, N = T (1 - I_R J), and T <- N after every step: no criterion at all (P2)
+    pseudo-inverse  I_R = J^T (J J^T)^-1, N = T (1 - I_R J), and T <- N after every step (P2): no criterion but for the rows
     svd             T = V2 of J = U S V^T, anew when too much of the velocity leaves its span (Mani, Haug, Atkinson 1985)
     qr              T = Q2 of J^T = Q R, chosen anew when [J; T] grows ill-conditioned (Kim, Vanderploeg 1986)
     partition       T picks coordinates, by LU of J with complete pivoting; the same criterion (Wehage, Haug 1982)
@@ -24,7 +24,9 @@ metres and radians, count alike. Numbers are judged here: not traced.
 P2's own form (work.options.unweighted) has no weights: columns and rows as they are, and positions and speeds corrected by
 [J; N] dq = (-Phi, 0), its eq. (5.1), which of the pseudo-inverse is dq = -I_R Phi: the least change by coordinates.
 
-docs/references.md: [P2], [Singh, Likins 1985], [Kim, Vanderploeg 1986, QR], [Wehage, Haug 1982].
+All four choose the rows anew when the condition number has grown too much.
+
+docs/references.md: [P2], [Mani, Haug, Atkinson 1985], [Kim, Vanderploeg 1986, QR], [Wehage, Haug 1982].
 """
 
 from __future__ import annotations
@@ -52,15 +54,15 @@ from madi.loops.directions import (
     weigh,
 )
 from madi.loops.fields import Arrays, Work
-from madi.loops.kkt import right_hand_side, scatter_solution, update_verdict
+from madi.loops.kkt import row_target, scatter_solution, update_verdict
 
 BY_PSEUDO_INVERSE, BY_SVD, BY_QR, BY_PARTITION = 1, 2, 3, 4  # LoopOptions.directions
 MISSES = 1e-6  # share of its acceleration by which a left-out row may be missed
 GROWN = 10.0  # condition number, against the one the directions were chosen at, at which they are chosen anew
-HOPELESS = 1e12  # condition number at which they are chosen anew even within a step
-HOPELESS_SQUARED = 1e7  # the same for the pseudo-inverse, which squares it
-ONCE_MORE = 1e3  # condition number from which on the pseudo-inverse projects twice
-LEAVES = 0.3  # share of the velocity outside the span of T, at which svd chooses anew
+REDECOMPOSE_AT = 1e12  # condition number at which they are chosen anew even within a step
+REDECOMPOSE_SQUARED_AT = 1e7  # the same for the pseudo-inverse, which squares it
+REPROJECT_AT = 1e3  # condition number from which on the pseudo-inverse projects twice
+LEAVING_SHARE = 0.3  # share of the velocity outside the span of T, at which svd chooses anew
 AT_REST = 1e-20  # J: twice the kinetic energy below which the velocity has no direction to leave the span in
 
 
@@ -69,8 +71,8 @@ AT_REST = 1e-20  # J: twice the kinetic energy below which the velocity has no d
 
 @kernel
 def unit_complement(model: Arrays, work: Work, m, n):
-    """work.null: P2's first pick, independent columns of the projector 1 - I_R J: the longest, what is left of the others
-    the longest again, made orthonormal on the way."""
+    """work.null: P2's first pick, by pivoted Gram-Schmidt on the columns of the projector 1 - I_R J: the longest that is
+    left is normalised and taken out of the others."""
     P, left = work.product, work.correction
     for c in range(n):
         for j in range(n):
@@ -155,7 +157,7 @@ def row_times(model: Arrays, work: Work, i, a, at):
     """The chosen row i of J times n numbers from a[at] on; rows are sparse."""
     r, x = int(work.row_order[i]), 0.0
     for j in range(model.row_first[r], model.row_first[r + 1]):
-        x += work.j_scaled[j] * a[at + model.column_place[model.j_column[j]]]
+        x += work.j_scaled[j] * a[at + model.column_number[model.j_column[j]]]
     return x
 
 
@@ -164,7 +166,7 @@ def add_row(model: Arrays, work: Work, i, factor, a, at):
     """a[at:] + factor times the chosen row i of J."""
     r = int(work.row_order[i])
     for j in range(model.row_first[r], model.row_first[r + 1]):
-        c = at + model.column_place[model.j_column[j]]
+        c = at + model.column_number[model.j_column[j]]
         a[c] = a[c] + factor * work.j_scaled[j]
 
 
@@ -199,7 +201,7 @@ def factor(model: Arrays, work: Work):
 
 
 @kernel
-def into_range(model: Arrays, work: Work, x):
+def right_inverse_times(model: Arrays, work: Work, x):
     """x <- I_R x: m numbers become n."""
     n, m = model.nn, work.rank
     if work.options.directions == BY_PSEUDO_INVERSE:
@@ -222,7 +224,7 @@ def into_range(model: Arrays, work: Work, x):
 
 
 @kernel
-def out_of_range(model: Arrays, work: Work, x):
+def right_inverse_transposed_times(model: Arrays, work: Work, x):
     """x <- I_R^T x: n numbers become m."""
     n, m = model.nn, work.rank
     if work.options.directions == BY_PSEUDO_INVERSE:
@@ -240,7 +242,7 @@ def out_of_range(model: Arrays, work: Work, x):
 def project(model: Arrays, work: Work, m, a, at):
     """a[at:] <- (1 - I_R J) of itself, J J^T factored in work.square."""
     y = work.short
-    for _ in range(1 if work.tally.condition < ONCE_MORE else 2):
+    for _ in range(1 if work.tally.condition < REPROJECT_AT else 2):
         for i in range(m):
             y[i] = row_times(model, work, i, a, at)
         cholesky_solve(work.square, m, y)
@@ -251,20 +253,20 @@ def project(model: Arrays, work: Work, m, a, at):
 @kernel
 def project_all(model: Arrays, work: Work, m, f, N, Y):
     """N <- (1 - I_R J) N of f directions at once; Y: scratch, m x f."""
-    for _ in range(1 if work.tally.condition < ONCE_MORE else 2):
+    for _ in range(1 if work.tally.condition < REPROJECT_AT else 2):
         for i in range(m):
             for k in range(f):
                 Y[i * f + k] = 0.0
             r = int(work.row_order[i])
             for j in range(model.row_first[r], model.row_first[r + 1]):
-                c, x = model.column_place[model.j_column[j]], work.j_scaled[j]
+                c, x = model.column_number[model.j_column[j]], work.j_scaled[j]
                 for k in range(f):
                     Y[i * f + k] = Y[i * f + k] + x * N[c * f + k]
         cholesky_solve_all(work.square, m, Y, f)
         for i in range(m):
             r = int(work.row_order[i])
             for j in range(model.row_first[r], model.row_first[r + 1]):
-                c, x = model.column_place[model.j_column[j]], work.j_scaled[j]
+                c, x = model.column_number[model.j_column[j]], work.j_scaled[j]
                 for k in range(f):
                     N[c * f + k] = N[c * f + k] - x * Y[i * f + k]
 
@@ -292,7 +294,7 @@ def mass_times(model: Arrays, work: Work, x, xat, y, yat):
     for c in range(model.nn):
         y[yat + c] = 0.0
     for k in range(model.nm):
-        i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
+        i, j = model.column_number[model.m_row[k]], model.column_number[model.m_column[k]]
         mass = work.m_scaled[k]
         y[yat + i] = y[yat + i] + mass * x[xat + j]
         if i != j:
@@ -300,8 +302,8 @@ def mass_times(model: Arrays, work: Work, x, xat, y, yat):
 
 
 @kernel
-def reduce(model: Arrays, work: Work, known):
-    """N (unless it is known already) and H = N M N^T, factored, where the factor was made."""
+def reduced_mass(model: Arrays, work: Work, known):
+    """N (unless it is known already) and H = N M N^T, factored, at the state of the factor."""
     n = model.nn
     f, N, MN, H = n - work.rank, work.null, work.product, work.reduced
     if not known:
@@ -309,7 +311,7 @@ def reduce(model: Arrays, work: Work, known):
     for j in range(n * f):
         MN[j] = 0.0
     for k in range(model.nm):
-        i, j = model.column_place[model.m_row[k]], model.column_place[model.m_column[k]]
+        i, j = model.column_number[model.m_row[k]], model.column_number[model.m_column[k]]
         mass = work.m_scaled[k]
         for c in range(f):
             MN[i * f + c] = MN[i * f + c] + mass * N[j * f + c]
@@ -321,11 +323,11 @@ def reduce(model: Arrays, work: Work, known):
 
 
 @kernel
-def move(model: Arrays, work: Work, force, x):
+def solve_constrained(model: Arrays, work: Work, force, x):
     """x <- the n numbers with J x = (the m numbers in x) and N (force - M x) = 0."""
     n = model.nn
     f, N, z = n - work.rank, work.null, work.short
-    into_range(model, work, x)
+    right_inverse_times(model, work, x)
     mass_times(model, work, x, 0, work.correction, 0)
     for i in range(f):
         z[i] = 0.0
@@ -345,41 +347,41 @@ def move(model: Arrays, work: Work, force, x):
 def accelerate(model: Arrays, work: Work, known):
     """qdd and lam; coefficients, P and gamma are in work, and the factor is that of this very state; so is N, if `known`."""
     n, m = model.nn, work.rank
-    x, force = work.unknown, work.force_left
+    x, force = work.motion, work.force_left
     if work.basis_chosen == 0:  # numbers were not finite
         for k in range(model.nu):
-            x[k] = NAN
-        scatter_solution(model, work, x)
+            work.unknown[k] = NAN
+        scatter_solution(model, work, work.unknown)
         return
-    reduce(model, work, known)
-    right_hand_side(model, work, x)
-    for c in range(n):
-        force[c] = x[c] * work.column_scale[c]
+    reduced_mass(model, work, known)
+    for c in range(model.nv):
+        k = model.column_number[c]
+        if k >= 0:
+            force[k] = work.P[c] * work.column_scale[k]
     for i in range(m):
         r = int(work.row_order[i])
-        work.correction[i] = x[model.row_place[r]] * work.row_scale[r]
-    for k in range(n, model.nu):
-        x[k] = 0.0
-    for i in range(m):
-        x[i] = work.correction[i]
-    move(model, work, force, x)
+        x[i] = row_target(work, r) * work.row_scale[r]
+    solve_constrained(model, work, force, x)
     mass_times(model, work, x, 0, work.correction, 0)
     for c in range(n):
         force[c] = force[c] - work.correction[c]
-    out_of_range(model, work, force)
-    for c in range(n):
-        x[c] = x[c] * work.column_scale[c]
+    right_inverse_transposed_times(model, work, force)
+    for c in range(model.nv):
+        k = model.column_number[c]
+        if k >= 0:
+            work.acceleration[c] = x[k] * work.column_scale[k]
+    for r in range(model.nr):
+        work.lam[r] = 0.0
     for i in range(m):
         r = int(work.row_order[i])
-        x[model.row_place[r]] = force[i] * work.row_scale[r]
-    scatter_solution(model, work, x)
+        work.lam[r] = force[i] * work.row_scale[r]
 
 
 @kernel
 def factor_here(model: Arrays, work: Work):
     """The factor at the coefficients in work; rows and directions stay as they are as long as they can."""
     tally = work.tally
-    most = HOPELESS_SQUARED if work.options.directions == BY_PSEUDO_INVERSE else HOPELESS
+    most = REDECOMPOSE_SQUARED_AT if work.options.directions == BY_PSEUDO_INVERSE else REDECOMPOSE_AT
     if work.basis_chosen != 0 and work.rank >= work.most_rank:
         gather(model, work)
         factor(model, work)
@@ -409,7 +411,7 @@ def refactor(model: Arrays, work: Work):
     else:
         factor_here(model, work)
     if work.basis_chosen != 0:
-        reduce(model, work, False)
+        reduced_mass(model, work, False)
 
 
 @kernel
@@ -423,38 +425,42 @@ def active_rows(model: Arrays):
 
 
 @kernel
-def step_for(model: Arrays, work: Work, force, wanted):
-    """work.unknown: under `force` the motion that changes the rows by -wanted; without, the least by mass."""
-    x, left = work.unknown, work.force_left
+def step_for(model: Arrays, work: Work, force, violation):
+    """work.unknown: the motion under `force` that changes the rows by -violation; with no force the one that is least by
+    mass."""
+    x, left = work.motion, work.force_left
     if work.basis_chosen == 0:
-        for c in range(model.nn):
-            x[c] = NAN
+        for k in range(model.nu):
+            work.unknown[k] = NAN
         return
     for i in range(work.rank):
         r = int(work.row_order[i])
-        x[i] = -wanted[r] * work.row_scale[r]
+        x[i] = -violation[r] * work.row_scale[r]
     pushed = 0.0
     for c in range(model.nv):
-        k = model.column_place[c]
+        k = model.column_number[c]
         if k >= 0:
             left[k] = force[c] * work.column_scale[k]
             pushed = max(pushed, abs(left[k]))
     if work.options.unweighted != 0 and pushed == 0.0:
-        into_range(model, work, x)
+        right_inverse_times(model, work, x)
     else:
-        move(model, work, left, x)
-    for c in range(model.nn):
-        x[c] = x[c] * work.column_scale[c]
+        solve_constrained(model, work, left, x)
+    for c in range(model.nv):
+        k = model.column_number[c]
+        if k >= 0:
+            work.unknown[model.column_place[c]] = x[k] * work.column_scale[k]
 
 
 @kernel
 def leaving(model: Arrays, work: Work):
-    """Share of the free velocity (what drives force apart) that is outside the span of T, which has orthonormal rows."""
+    """Share of the free velocity (apart from what drives impose) that is outside the span of T, which has orthonormal
+    rows."""
     n, m = model.nn, work.rank
     x, y = work.correction, work.rest
     for c in range(model.nv):
-        if model.column_place[c] >= 0:
-            k = model.column_place[c]
+        if model.column_number[c] >= 0:
+            k = model.column_number[c]
             x[k] = work.v[c] / work.column_scale[k]
     kept = 0.0
     for i in range(m):
@@ -480,7 +486,7 @@ def renew(model: Arrays, work: Work):
     n, way = model.nn, work.options.directions
     if not tally.condition < GROWN * work.reference_condition:
         decompose(model, work, True)
-    elif way == BY_SVD and leaving(model, work) > LEAVES:
+    elif way == BY_SVD and leaving(model, work) > LEAVING_SHARE:
         decompose(model, work, False)
     else:
         work.reference_condition = min(work.reference_condition, tally.condition)
@@ -520,7 +526,7 @@ def identities(model: Arrays, work: Work):
     for k in range(m):
         for c in range(n):
             x[c] = 1.0 if c == k else 0.0
-        into_range(model, work, x)
+        right_inverse_times(model, work, x)
         for i in range(m):
             y = 0.0
             for c in range(n):
@@ -531,7 +537,7 @@ def identities(model: Arrays, work: Work):
 
 @kernel
 def independence(model: Arrays, work: Work):
-    """How near the rows are to losing it: the smallest pivot of J J^T. That of [J; T] would tell of T as well."""
+    """How near the rows are to dependence: the smallest pivot of J J^T, at most 1; those of [J; T] would measure T too."""
     if work.options.directions == BY_PSEUDO_INVERSE:
         low = work.smallest_pivot
     else:

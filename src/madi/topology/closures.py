@@ -78,12 +78,6 @@ class Closures:
         }  # fmt: skip
 
 
-def _unit(model: Model, coordinate: str) -> str:
-    """Unit of a joint coordinate."""
-    joint = next(joint for joint in model.joints if joint.name == coordinate.split(".")[0])
-    return KINDS[joint.kind].units[joint_speeds(joint).index(coordinate)]
-
-
 def closures(
     model: Model, cuts: tuple[Joint, ...], number: dict[str, int], frames: list[Any], speeds: list[str], signals: Signals,
     joint_frame: Any,
@@ -110,20 +104,26 @@ def closures(
             elif coordinate in drives:
                 signal = add_drive(signals, f"drive of {coordinate!r}", drives[coordinate].function)
                 found.row(joint.name, name, True, pair, (0.0, 0.0), signal, driven=coordinate)
+    column = {name: c for c, name in reversed(list(enumerate(speeds)))}
+    slides = {
+        name for joint in model.joints for name, unit in zip(joint_speeds(joint), KINDS[joint.kind].units, strict=False)
+        if unit == "m"
+    }  # fmt: skip
     for constraint in model.constraints:
-        _constraint(found, model, constraint, number, frames, speeds)
+        _constraint(found, constraint, number, frames, column, slides)
     return found
 
 
-def _constraint(found: Closures, model: Model, c: Any, number: dict[str, int], frames: list[Any], speeds: list[str]) -> None:
+def _constraint(
+    found: Closures, c: Any, number: dict[str, int], frames: list[Any], column: dict[str, int], slides: set[str]
+) -> None:
     """The rows of a constraint that is drawn, between two columns or between two frames."""
     kind = CONSTRAINTS[c.kind]
     if kind.on_joints:
         a, b = (str(joint_name(end)) for end in (c.a, c.b))
         value = kind.number((), c.parameters), float(c.parameters["offset"])
         for name in kind.rows.split():
-            found.row(c.name, name, False, -1, value, columns=(speeds.index(a), speeds.index(b)),
-                      slides=_unit(model, a) == "m")  # fmt: skip
+            found.row(c.name, name, False, -1, value, columns=(column[a], column[b]), slides=a in slides)
         return
     points = tuple(np.asarray(point, dtype=float) for point in c.at)
     axes = np.eye(3) if c.axis is None else frame_with_z(np.asarray(c.axis, dtype=float))

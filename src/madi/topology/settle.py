@@ -8,15 +8,18 @@ the mean over the random configurations, and over the rows of its unit so that m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from madi.constraints.dispatch import evaluate_rows, jacobian
+from madi.bodies.bending import MASS, RIGID
+from madi.constraints.dispatch import evaluate_rows
 from madi.constraints.fields import REGULARISATION
-from madi.dynamics import recursive
 from madi.dynamics.kinematics import positions
+from madi.dynamics.recursive import subtree_inertias
 from madi.joints.chart import retract
-from madi.joints.columns import FREE_COLUMN
-from madi.loops.kkt import EPSILON
+from madi.loops.kkt import EPSILON, coefficients
 from madi.topology.closures import Row
 from madi.topology.layout import Layout, repack
 from madi.topology.pattern import pattern
@@ -30,20 +33,17 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
     """The layout with its final pattern and regularisation; which rows are active."""
     model = layout.arrays
     nr = layout.sizes["nr"]
-    free = model.drive == FREE_COLUMN
-    jacobians, compliances = [], []
-    for J, M in random_configurations(layout, q0):
-        J, M = J[:, free], M[np.ix_(free, free)]
-        jacobians.append(J)
-        compliances.append(np.einsum("rc,cr->r", J, np.linalg.solve(M, J.T)) if J.size else np.zeros(nr))
-    sizes = np.max([np.max(np.abs(J), axis=1, initial=0.0) for J in jacobians], axis=0)
+    sizes, mean = np.zeros(nr), np.zeros(nr)
+    for J, M in random_entries(layout, q0):
+        np.maximum.at(sizes, J.row, np.abs(J.value))
+        mean += compliances(model, J, M) / TRIALS
     active = sizes > VANISHES * max(1.0, float(np.max(sizes, initial=0.0)))
-    mean = np.mean(compliances, axis=0)
     if not (np.isfinite(sizes).all() and np.all(mean[active] > 0)):
         raise np.linalg.LinAlgError("constraints cannot be weighed")
     epsilon = np.ones(nr)
-    for unit in {row.unit for row in rows}:
-        same = np.array([row.unit == unit for row in rows]) & active
+    units = np.array([row.unit for row in rows])
+    for unit in np.unique(units):
+        same = (units == unit) & active
         if same.any():
             epsilon[same] = EPSILON * np.exp(np.mean(np.log(mean[same])))
     values = model.row_value.copy()
@@ -52,34 +52,81 @@ def settle(layout: Layout, rows: list[Row], q0: np.ndarray) -> tuple[Layout, np.
     return repack(layout, scheme.pop("sizes"), {**scheme, "row_value": values}), active
 
 
+class Entries(NamedTuple):
+    """A sparse matrix, entry by entry."""
+
+    row: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+
+
+def compliances(model: Any, J: Entries, M: Entries) -> np.ndarray:
+    """The diagonal of Phi_q M^-1 Phi_q^T, over the free columns. M is that of trees apart: a row meets two of them at most,
+    and each is solved by itself."""
+    tree = _trees(model)
+    found = np.zeros(model.nr)
+    local = np.zeros(model.nv, dtype=np.int64)
+    masses, meetings = _split(tree[M.row], M), _split(tree[J.column], J)
+    for root, mass in masses.items():
+        if root not in meetings:
+            continue
+        meeting = meetings[root]
+        columns, rows = np.unique(mass.row), np.unique(meeting.row)
+        local[columns] = np.arange(len(columns))
+        full = np.zeros((len(columns), len(columns)))
+        full[local[mass.row], local[mass.column]] = full[local[mass.column], local[mass.row]] = mass.value
+        load = np.zeros((len(columns), len(rows)))
+        load[local[meeting.column], np.searchsorted(rows, meeting.row)] = meeting.value
+        found[rows] += np.einsum("cr,cr->r", load, np.linalg.solve(full, load))
+    return found
+
+
+def _trees(model: Any) -> np.ndarray:
+    """Of every column the first one on its path."""
+    found = np.arange(model.nv)
+    for c, parent in enumerate(model.column_parent.tolist()):
+        if parent >= 0:
+            found[c] = found[parent]
+    return found
+
+
+def _split(key: np.ndarray, entries: Entries) -> dict[int, Entries]:
+    """The entries by key."""
+    order = np.argsort(key, kind="stable")
+    keys, first = np.unique(key[order], return_index=True)
+    parts = np.split(order, first[1:])
+    return {int(k): Entries(*(part[at] for part in entries)) for k, at in zip(keys, parts, strict=False)}
+
+
 def column_amounts(layout: Layout) -> np.ndarray:
     """How far columns are moved to look around: by 1, modes by what bends their body by a thousandth of its size."""
     model, shape = layout.arrays, layout.arrays.shape
     amounts = np.ones(layout.sizes["nv"])
     for i in np.flatnonzero(model.modal >= 0):
-        at, k = int(model.inertia_at[i]), int(model.modes[i])
-        turning = shape[at + 4] + shape[at + 7] + shape[at + 9]
-        n, at = k + int(model.shortenings[i]), at + 10 + 12 * (k + int(model.shortenings[i]))
-        modal = np.diag(shape[at : at + n * n].reshape(n, n))[:k]
+        (rigid, mass), k = (int(model.integral_at[i, kind]) for kind in (RIGID, MASS)), int(model.modes[i])
+        turning = shape[rigid + 4] + shape[rigid + 7] + shape[rigid + 9]
+        modal = np.diag(shape[mass : mass + k * k].reshape(k, k))
         # the rms displacement against the gyration radius
         amounts[model.v_at[i] : model.v_end[i]] = BENT * np.sqrt(turning / modal)
     return amounts
 
 
-def random_configurations(layout: Layout, q0: np.ndarray, seed: int = 1) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(Phi_q, M) at a few configurations around q0, open loops and all."""
-    model, rng = layout.arrays, np.random.default_rng(seed)
-    work = layout.scratch()
-    nv, nr = layout.sizes["nv"], layout.sizes["nr"]
-    amounts = column_amounts(layout)
-    found = []
+def random_coordinates(layout: Layout, q0: np.ndarray, seed: int = 1) -> Iterator[np.ndarray]:
+    """A few configurations around q0, open loops and all."""
+    rng, amounts = np.random.default_rng(seed), column_amounts(layout)
     for _ in range(TRIALS):
         q = np.empty(len(q0))
-        retract(model, q0, amounts * rng.uniform(-1.0, 1.0, nv), q)
+        retract(layout.arrays, q0, amounts * rng.uniform(-1.0, 1.0, layout.sizes["nv"]), q)
+        yield q
+
+
+def random_entries(layout: Layout, q0: np.ndarray) -> Iterator[tuple[Entries, Entries]]:
+    """(Phi_q, M) there, over the free columns; of M one half."""
+    model, work = layout.arrays, layout.scratch()
+    row = np.repeat(np.arange(layout.sizes["nr"]), np.diff(model.row_first))
+    for q in random_coordinates(layout, q0):
         positions(model, work, q)
         evaluate_rows(model, work)
-        J = np.zeros(nr * nv)
-        jacobian(model, work, J)
-        recursive.mass_matrix(model, work)
-        found.append((J.reshape(nr, nv), work.M.reshape(nv, nv).copy()))
-    return found
+        subtree_inertias(model, work)
+        coefficients(model, work)
+        yield Entries(row, model.j_column, work.j_value.copy()), Entries(model.m_row, model.m_column, work.m_value.copy())
