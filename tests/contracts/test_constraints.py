@@ -128,3 +128,26 @@ def test_couplers_gears_and_racks():
     run = madi.simulate(m, 1.0, step=0.01)
     np.testing.assert_allclose(run["B"], -0.4 * run["A"], atol=1e-10)
     np.testing.assert_allclose(run["R"], 0.5 * run["B"], atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [*CUT, *CONSTRAINTS])
+def test_swings_are_what_the_rate_of_psi_is_made_of(kind):
+    """psi' . dY = -psi . (Y_a x dY) + extra (constraints/__init__.py), for the motions Y_a and Y_b of its bodies."""
+    from madi.constraints.dispatch import evaluate_rows, pair_frames, pair_row, pair_swing
+    from madi.dynamics.kinematics import positions, velocities
+    from madi.spatial.vector import minus, motion_cross, second, six, three, velocity_at
+
+    rng = np.random.default_rng(sum(map(ord, kind)) + 1)
+    s = pair(kind, rng).build(frame="ground")
+    model, work = s.layout.arrays, s.layout.scratch()
+    positions(model, work, moved(s, s.q0, 0.3 * rng.normal(size=s.nv)))
+    velocities(model, work, work.q, rng.normal(size=s.nv))
+    evaluate_rows(model, work)
+    for r in range(s.n_constraints):
+        k = model.row_pair[r]
+        pair_frames(model, work, k)
+        y_a, y_b = six(work.Y, model.pair_a[k]), six(work.Y, model.pair_b[k])
+        y = minus(y_b, y_a)
+        _, psi, extra = pair_row(model, work, r, velocity_at(y, three(work.pair_o, 1)), second(y))
+        swing = pair_swing(model, work, r, y_a, y_b)
+        assert np.dot(swing, y) == pytest.approx(extra - np.dot(psi, motion_cross(y_a, y)), abs=1e-11)

@@ -256,11 +256,11 @@ def test_internal_forces_leave_momentum_alone(kind):
 
 
 def test_tables_pass_their_points_and_go_straight_on():
-    from madi.forces.characteristic import curve, pieces
+    from madi.forces.characteristic import curve, integrals
 
     points = [(-0.3, -10.0), (0.0, 0.0), (0.1, 4.0), (0.4, 30.0)]
     for between in ("cubic", "linear"):
-        p = np.array(pieces(points, between))
+        p = integrals(points, between)
         for x, f in points:
             assert curve(p, 0, x)[0] == pytest.approx(f, abs=1e-12)
         h = 1e-6
@@ -270,7 +270,7 @@ def test_tables_pass_their_points_and_go_straight_on():
         assert curve(p, 0, 0.0)[1] == pytest.approx(0.0, abs=1e-12)
         far = [curve(p, 0, x)[0] for x in (1.0, 2.0, 3.0)]
         assert far[2] - far[1] == pytest.approx(far[1] - far[0])
-    straight = np.array(pieces(points, "linear"))
+    straight = integrals(points, "linear")
     assert curve(straight, 0, 0.05)[0] == pytest.approx(2.0)
 
 

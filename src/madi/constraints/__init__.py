@@ -11,8 +11,9 @@ both paths have in common cancels exactly and is never formed. An observer on bo
 
     psi' . dY = -psi . (Y_a x dY) + extra,
 
-and a row file gives (Phi, psi, extra) of its kinds, in `ROWS`, and the constraints that can be drawn with them. A new kind
-is a file beside these and its name in `MODULES`.
+and a row file gives (Phi, psi, extra) of its kinds, in `ROWS`, and the constraints that can be drawn with them; and `swing`,
+how psi changes when its bodies are moved, for the derivatives of the equations (equations/slopes.py): what extra says of
+their velocities, swing says of any motion. A new kind is a file beside these and its name in `MODULES`.
 """
 
 from madi.constraints import angle, coupler, distance, rotation, translation

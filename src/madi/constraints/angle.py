@@ -10,7 +10,7 @@ from madi.constraints.fields import PARAMETER, Arrays, Work
 from madi.constraints.kind import RowKind, wanted
 from madi.kernel import atan2, floor, kernel, where
 from madi.spatial.rotation import TWO_PI
-from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, minus, scaled, three
+from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, minus, plus, scaled, second, three, velocity_at
 
 X, Y, Z = range(3)
 
@@ -44,4 +44,21 @@ def screw(model: Arrays, work: Work, r, u, w):
     return phi, join(z, minus(cross(o, z), scaled(h, z))), dot(cross(u, z), w)
 
 
-ROWS = (RowKind("angle", "angle", angle, turn=Z), RowKind("screw", "advance of the screw", screw, unit="m", number="pitch"))
+@kernel
+def angle_swing(model: Arrays, work: Work, r, a, b):
+    """Change of psi: z moves with body a."""
+    return join(NO_VECTOR, cross(second(a), axis(work.pair_E, 0, Z)))
+
+
+@kernel
+def screw_swing(model: Arrays, work: Work, r, a, b):
+    """The same, and o_b moves with b."""
+    h, z, o = model.row_value[r, PARAMETER], axis(work.pair_E, 0, Z), three(work.pair_o, 1)
+    turn = cross(second(a), z)
+    return join(turn, minus(plus(cross(velocity_at(b, o), z), cross(o, turn)), scaled(h, turn)))
+
+
+ROWS = (
+    RowKind("angle", "angle", angle, angle_swing, turn=Z),
+    RowKind("screw", "advance of the screw", screw, screw_swing, unit="m", number="pitch"),
+)

@@ -1,11 +1,11 @@
-"""All rows of a model. `pair_row` is the only place that asks which kind a row is."""
+"""All rows of a model. `pair_row` and `pair_swing` are the only places that ask which kind a row is."""
 
 from __future__ import annotations
 
 from madi.constraints import CODES, ROWS, coupler
 from madi.constraints.coupler import entry
 from madi.constraints.fields import Arrays, Work
-from madi.constraints.kind import RowKind, wanted
+from madi.constraints.kind import wanted
 from madi.kernel import Kernel, apart, inline, kernel
 from madi.spatial.vector import (
     NO_VECTOR,
@@ -47,28 +47,29 @@ def pair_frame(model: Arrays, k):
 
 
 def _rung(code: int, this: Kernel, others: Kernel) -> Kernel:
-    """(Phi, psi, extra) of a row that may be of this kind, or of others."""
+    """What this kernel gives of a row of this kind, others of any other."""
 
     @inline
-    def row(model: Arrays, work: Work, r, u, w):
-        """(Phi, psi, extra) of row r, the frames of its pair in work."""
+    def ask(model: Arrays, work: Work, r, x, y):
+        """Of row r, the frames of its pair in work."""
         if model.row_kind[r] == code:
-            return this(model, work, r, u, w)
-        return others(model, work, r, u, w)
+            return this(model, work, r, x, y)
+        return others(model, work, r, x, y)
 
-    return row
+    return ask
 
 
-def _ladder(kinds: list[RowKind]) -> Kernel:
-    """The rows of these kinds, first to last; the last needs no question."""
-    *before, last = kinds
-    found = last.row
+def _ladder(what: str) -> Kernel:
+    """The kernel (model, work, r, x, y) that does of each kind of row what its file gives for `what`, first to last; the
+    last needs no question."""
+    *before, last = [kind for kind in ROWS.values() if not kind.on_joints]
+    found: Kernel = getattr(last, what)
     for kind in reversed(before):
-        found = _rung(CODES[kind.name], kind.row, found)
+        found = _rung(CODES[kind.name], getattr(kind, what), found)
     return found
 
 
-pair_row = _ladder([kind for kind in ROWS.values() if not kind.on_joints])
+pair_row, pair_swing = _ladder("row"), _ladder("swing")
 
 
 @kernel

@@ -11,7 +11,7 @@ from madi.constraints.fields import PARAMETER, Arrays, Work
 from madi.constraints.kind import ConstraintKind, RowKind
 from madi.errors import finite_numbers
 from madi.kernel import kernel
-from madi.spatial.vector import cross, dot, join, minus, scaled, three
+from madi.spatial.vector import cross, dot, join, minus, plus, scaled, three, velocity_at
 
 
 @kernel
@@ -22,6 +22,16 @@ def row(model: Arrays, work: Work, r, u, w):
     e = scaled(inverse, minus(o, three(work.pair_o, 0)))
     phi = 0.5 * length * (dot(e, e) - 1.0)
     return phi, join(e, cross(o, e)), dot(u, u) * inverse + dot(cross(u, e), w)
+
+
+@kernel
+def swing(model: Arrays, work: Work, r, a, b):
+    """Change of psi: both ends of e move."""
+    inverse, o = 1.0 / model.row_value[r, PARAMETER], three(work.pair_o, 1)
+    p = three(work.pair_o, 0)
+    e, end = scaled(inverse, minus(o, p)), velocity_at(b, o)
+    turn = scaled(inverse, minus(end, velocity_at(a, p)))
+    return join(turn, plus(cross(end, e), cross(o, turn)))
 
 
 def _length(points, parameters):
@@ -39,5 +49,5 @@ def _check(c, points, joints):
                "Give length= in metres; points that coincide are a spherical joint")  # fmt: skip
 
 
-ROWS = (RowKind("distance", "length", row, unit="m", number="length"),)
+ROWS = (RowKind("distance", "length", row, swing, unit="m", number="length"),)
 CONSTRAINTS = (ConstraintKind("distance", "distance", "distance", _length, rod=True, check=_check),)

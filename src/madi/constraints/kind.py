@@ -16,6 +16,7 @@ class RowKind:
     `row(model, work, r, u, w)` gives (Phi, psi, extra) from the frames of the row's pair, which are in work; u: velocity of
     o_b seen from a, w: angular velocity of b seen from a. A row between two joint coordinates (`on_joints`) has no pair:
     its `row(model, work, r)` puts everything into work.
+    `swing(model, work, r, a, b)` gives how psi changes when body a is moved by the motion a, body b by b; None: not at all.
     `number`: the parameter it takes from its element: a length, the pitch (per radian), a ratio; "": none.
     `slide`, `turn`: axis of frame a along or about which it measures, where a joint coordinate may be measured by it.
     `facing`: axis that the two frames have in common when the row is closed the right way round: a half turn looks closed.
@@ -24,6 +25,7 @@ class RowKind:
     name: str
     words: str
     row: Kernel
+    swing: Kernel | None = None
     unit: str = "rad"
     number: str = ""
     on_joints: bool = False

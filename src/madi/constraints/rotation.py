@@ -10,7 +10,7 @@ from __future__ import annotations
 from madi.constraints.fields import Arrays, Work
 from madi.constraints.kind import RowKind
 from madi.kernel import Kernel, kernel
-from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, scaled
+from madi.spatial.vector import NO_VECTOR, axis, cross, dot, join, plus, scaled, second
 
 
 @kernel
@@ -20,21 +20,27 @@ def perpendicular(work: Work, i, j, sign, w):
     return dot(p, s), join(NO_VECTOR, cross(p, s)), dot(cross(cross(w, p), s), w)
 
 
-def _row(i: int, j: int, sign: float) -> Kernel:
-    """The row of axis i of frame b and axis j of frame a."""
+def _kernels(i: int, j: int, sign: float) -> tuple[Kernel, Kernel]:
+    """Row and swing of axis i of frame b and axis j of frame a."""
 
     @kernel
     def row(model: Arrays, work: Work, r, u, w):
         """(Phi, psi, extra)."""
         return perpendicular(work, i, j, sign, w)
 
-    return row
+    @kernel
+    def swing(model: Arrays, work: Work, r, a, b):
+        """Change of psi: p moves with body b, s with a."""
+        p, s = scaled(sign, axis(work.pair_E, 1, i)), axis(work.pair_E, 0, j)
+        return join(NO_VECTOR, plus(cross(cross(second(b), p), s), cross(p, cross(second(a), s))))
+
+    return row, swing
 
 
 X, Y, Z = range(3)
 ROWS = (
-    RowKind("rx", "rotation about x", _row(Z, Y, -1.0), facing=Z),
-    RowKind("ry", "rotation about y", _row(Z, X, 1.0), facing=Z),
-    RowKind("rz", "rotation about z", _row(X, Y, 1.0), facing=X),
-    RowKind("cross", "axes perpendicular", _row(X, Z, 1.0)),
+    RowKind("rx", "rotation about x", *_kernels(Z, Y, -1.0), facing=Z),
+    RowKind("ry", "rotation about y", *_kernels(Z, X, 1.0), facing=Z),
+    RowKind("rz", "rotation about z", *_kernels(X, Y, 1.0), facing=X),
+    RowKind("cross", "axes perpendicular", *_kernels(X, Z, 1.0)),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from madi.constraints.fields import Arrays, Work
 from madi.constraints.kind import ConstraintKind, RowKind, wanted
 from madi.kernel import Kernel, kernel
-from madi.spatial.vector import axis, cross, dot, join, minus, three
+from madi.spatial.vector import axis, cross, dot, join, minus, plus, second, three, velocity_at
 
 
 @kernel
@@ -19,16 +19,23 @@ def along(model: Arrays, work: Work, r, k, u, w):
     return phi, join(e, cross(o, e)), dot(cross(u, e), w)
 
 
-def _row(k: int) -> Kernel:
-    """The row of axis k."""
+def _kernels(k: int) -> tuple[Kernel, Kernel]:
+    """Row and swing of axis k."""
 
     @kernel
     def row(model: Arrays, work: Work, r, u, w):
         """(Phi, psi, extra)."""
         return along(model, work, r, k, u, w)
 
-    return row
+    @kernel
+    def swing(model: Arrays, work: Work, r, a, b):
+        """Change of psi: e moves with body a, o_b with b."""
+        e, o = axis(work.pair_E, 0, k), three(work.pair_o, 1)
+        turn = cross(second(a), e)
+        return join(turn, plus(cross(velocity_at(b, o), e), cross(o, turn)))
+
+    return row, swing
 
 
-ROWS = tuple(RowKind(f"t{x}", f"translation along {x}", _row(k), unit="m", slide=k) for k, x in enumerate("xyz"))
+ROWS = tuple(RowKind(f"t{x}", f"translation along {x}", *_kernels(k), unit="m", slide=k) for k, x in enumerate("xyz"))
 CONSTRAINTS = (ConstraintKind("point_on_line", "tx ty", "xd yd"), ConstraintKind("point_on_plane", "tz", "zd"))

@@ -1,9 +1,13 @@
 """O(n) forward dynamics: articulated inertias, eliminated one column at a time from the leaves to the root.
 
-With Ydot_i = A_i + a_i (A known, kinematics.py) the force through joint i is `I_i a_i + p_i`, where for the body alone
-I = M^ and p = M^ A - Q^. Through column c, with U = I B_c, d = B_c^T U + its armature and u = tau_c - B_c^T p:
+With Ydot_i - G = A_i + a_i (A known, and gravity G in it: kinematics.py) the force through joint i is `I_i a_i + p_i`,
+where for the body alone I = M^ and p = M^ A - Q^. Through column c, with U = I B_c, d = B_c^T U + its armature and u =
+tau_c - B_c^T p:
 
     I' = I - U U^T / d,      p' = p + U u / d,      and outwards      qdd_c = (u - U^T a) / d.
+
+In code -p is work.W and u is work.P; a column is taken out by `eliminate_column` in bodies/rigid.py.
+docs/theory/recursion.md has the proof.
 
 Because all bodies share one origin and A carries the velocity terms, there is neither a 6x6 transform nor a bias product
 on the way to the root.

@@ -53,12 +53,29 @@ def composite_inertias(model: Arrays, work: Work):
 
 
 @kernel
-def mass_matrix(model: Arrays, work: Work):
-    """M, full, from positions only: M_cj = B_j^T K_c B_c for j on the path of c."""
-    M, nv = work.M, model.nv
+def subtree_inertias(model: Arrays, work: Work):
+    """K of every subtree and U_c = K B_c, from positions only."""
     for i in range(1, model.n):
         bodies.inertia(model, work, i)
     composite_inertias(model, work)
+
+
+@kernel
+def mass_diagonal(model: Arrays, work: Work, out):
+    """The diagonal of M, O(n): of every column the inertia it moves while all others are held."""
+    subtree_inertias(model, work)
+    for c in range(model.nv):
+        if model.n_other == 0:
+            out[c] = dot(six(work.B, c), six(work.U, c)) + model.armature[c]
+        else:
+            out[c] = bodies.mass_entry(model, work, c, c) + model.armature[c]
+
+
+@kernel
+def mass_matrix(model: Arrays, work: Work):
+    """M, full, from positions only: M_cj = B_j^T K_c B_c for j on the path of c."""
+    M, nv = work.M, model.nv
+    subtree_inertias(model, work)
     for c in range(nv):
         for j in range(nv):
             M[c * nv + j] = 0.0

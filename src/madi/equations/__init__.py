@@ -23,9 +23,10 @@ from madi.equations.accelerations import (
     multipliers,
 )
 from madi.equations.loads import loads, loads_newton_euler
-from madi.equations.observe import OBSERVED, POSES, observe, point_jacobian, poses
+from madi.equations.observe import OBSERVED, POSES, STATE, observe, point_jacobian, poses, state
 from madi.equations.residual import BALANCE, TERMS, TRIAL, constraints, inverse_dynamics, mass_matrix, residual
 from madi.equations.row import Row, with_bodies
+from madi.equations.slopes import slopes
 from madi.kernel import Kernel
 
 A, TAU = Row(a="nv"), Row(tau="nv")  # accelerations; generalised forces
@@ -40,6 +41,11 @@ class Entry:
     gives: Row | None = A
     takes: Row = TAU
     traced: bool = True
+
+    @property
+    def called(self) -> str:
+        """What users call x."""
+        return next(iter(self.takes.named), "x")
 
     def out(self, sizes: dict[str, int]) -> int:
         """Length of out for a layout of these sizes."""
@@ -65,10 +71,12 @@ ENTRIES: dict[str, Entry] = {
     "constraints": Entry(constraints, TERMS),
     "inverse": Entry(inverse_dynamics, TAU, A),
     "residual": Entry(residual, BALANCE, TRIAL),
+    "slopes": Entry(slopes, None, TRIAL, traced=False),
     "mass-matrix": Entry(mass_matrix, Row(M="nv*nv")),
     "observe": Entry(observe, OBSERVED, A),
+    "state": Entry(state, STATE, A),
     "poses": Entry(poses, POSES),
-    "point-jacobian": Entry(point_jacobian, Row(velocity=("3*nv",), turning=("3*nv",))),
+    "point-jacobian": Entry(point_jacobian, Row(velocity=("3*nv",), turning=("3*nv",)), Row(point="4")),
     "loads": Entry(loads, None, A),
     "loads-newton-euler": Entry(loads_newton_euler, None, A),
 }

@@ -2,14 +2,62 @@
 
 from __future__ import annotations
 
-from madi.kernel.fields import Reals, reals
+from typing import Any
+
+from madi.kernel.fields import Fields, Ints, Reals, function, ints, part, reals, size
 from madi.loops.fields import Arrays
 from madi.loops.fields import Work as LoopWork
 
-__all__ = ["Arrays", "Work"]
+__all__ = ["Arrays", "SlopePlan", "Work"]
+
+
+class SlopePlan(Fields):
+    """Where derivatives of the residual go (topology/slopes.py lists them, slopes.py makes them); empty, all zero, in a
+    scratch that nobody asks for them. Groups: force elements with the bodies they see and act on; of group g its bodies
+    are body[group_body[g]] and on, and so with the columns these hang on and all else it has a list of."""
+
+    n_tree: int = size()  # entries of R by qdd
+    n_all: int = size()  # of R by qd, and by q: the first are those of the tree
+    n_row_entries: int = size()  # of R by lam, of Phi_q, of Phi' by q
+    n_alone: int = size()
+    n_pair: int = size()
+    n_groups: int = size()
+    n_bodies: int = size()
+    n_columns: int = size()
+    n_taus: int = size()
+    n_by_q: int = size()
+    n_by_v: int = size()
+    n_place: int = size()
+    n_answer: int = size()
+    n_values: int = size()
+    n_state: int = size()
+    n_swing: int = size()
+    alone: Ints = ints("n_alone")  # columns that meet nothing: first-order states, and those that are prescribed
+    pair_place: Ints = ints("n_pair")  # of each pair of frames, columns by columns: the entry
+    pair_carried: Ints = ints("n_pair")  # 1: the one carries the other
+    group_body: Ints = ints("n_groups+1")
+    group_column: Ints = ints("n_groups+1")
+    group_tau: Ints = ints("n_groups+1")
+    group_by_q: Ints = ints("n_groups+1")
+    group_by_v: Ints = ints("n_groups+1")
+    body: Ints = ints("n_bodies")
+    column: Ints = ints("n_columns")
+    moves: Ints = ints("n_columns")  # which of the group's bodies it moves, a bit for each
+    tau: Ints = ints("n_taus")  # columns the group acts on
+    by_q: Ints = ints("n_by_q")  # columns it depends on beside its bodies
+    by_v: Ints = ints("n_by_v")
+    place: Ints = ints("n_place")  # of each group, by what it answers to, all it acts on: the entry
+    carried: Ints = ints("n_place")
+    elements: Any = function()  # (t, q, v, state) -> element_values
+    state: Reals = reals("n_state")
+    element_values: Reals = reals("n_values")
+    answer_q: Reals = reals("n_answer")  # to one column, by its coordinate and by its speed
+    answer_v: Reals = reals("n_answer")
+    swing: Reals = reals("n_swing", 6)  # of the columns of the pair at hand: how the multipliers' load changes
 
 
 class Work(LoopWork):
     """An evaluation's."""
 
     moved: Reals = reals("nq")  # coordinates of a trial state of an implicit step
+    slopes: SlopePlan = part(SlopePlan)

@@ -26,6 +26,7 @@ OBSERVED = Row(
     q="nq", v="nv", a="nv", kinetic="1", potential="1", power="1", dissipated="1", momentum="6", force=("ne", 4),
     body=("bodies", BODY_NUMBERS),
 )  # fmt: skip
+STATE = Row(q="nq", v="nv", a="nv")  # what a row of OBSERVED begins with
 POSES = Row(body=("bodies", FRAME_NUMBERS))
 Q, V, ACCELERATION = OBSERVED.place("q"), OBSERVED.place("v"), OBSERVED.place("a")
 KINETIC, POTENTIAL, POWER, DISSIPATED = (OBSERVED.place(n) for n in ("kinetic", "potential", "power", "dissipated"))
@@ -41,6 +42,17 @@ def observe(model: Arrays, work: Work, t, q, v, x, out):
     for c in range(model.nv):
         work.P[c] = 0.0
     apply_forces(model, work, t, work.P)
+    put_state(model, work, x, out)
+    accelerations(model, work, work.acceleration)
+    put_energies(model, work, out)
+    for i in range(1, model.n):
+        body_pose_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
+        body_acceleration_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
+
+
+@kernel
+def put_state(model: Arrays, work: Work, x, out):
+    """Coordinates, velocities and accelerations, those of the free columns as x has them."""
     for j in range(model.nq):
         out[Q(model) + j] = work.q[j]
     for c in range(model.nv):
@@ -48,11 +60,13 @@ def observe(model: Arrays, work: Work, t, q, v, x, out):
         if is_free(model, c):
             work.acceleration[c] = x[c]
         out[ACCELERATION(model) + c] = work.acceleration[c]
-    accelerations(model, work, work.acceleration)
-    put_energies(model, work, out)
-    for i in range(1, model.n):
-        body_pose_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
-        body_acceleration_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
+
+
+@kernel
+def state(model: Arrays, work: Work, t, q, v, x, out):
+    """The state with what drives prescribe put in."""
+    apply_drives(model, work, t, q, v)
+    put_state(model, work, x, out)
 
 
 @kernel

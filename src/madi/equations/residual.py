@@ -23,8 +23,8 @@ BALANCE_PHI, BALANCE_RATE = BALANCE.place("phi"), BALANCE.place("rate")
 
 
 @kernel
-def constraints(model: Arrays, work: Work, t, q, v, x, out):
-    """Of all rows Phi, Phi', gamma at the state as given; then the joint-space Jacobian Phi_q, full, row by row."""
+def rows_at(model: Arrays, work: Work, t, q, v):
+    """Phi, Phi', gamma and psi of all rows into work, at the state as given."""
     apply_drives(model, work, t, q, v)
     for j in range(model.nq):
         work.q[j] = q[j]
@@ -33,6 +33,12 @@ def constraints(model: Arrays, work: Work, t, q, v, x, out):
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
     evaluate_rows(model, work)
+
+
+@kernel
+def constraints(model: Arrays, work: Work, t, q, v, x, out):
+    """Of all rows Phi, Phi', gamma at the state as given; then the joint-space Jacobian Phi_q, full, row by row."""
+    rows_at(model, work, t, q, v)
     nr = model.nr
     for r in range(nr):
         out[PHI(model) + r], out[RATE(model) + r], out[GAMMA(model) + r] = work.phi[r], work.rate[r], work.gamma[r]

@@ -34,11 +34,14 @@ class Row:
     def place(self, name: str) -> Callable[[Any], int]:
         """The kernel place(model): where the numbers of this name begin."""
         before = []
+        nothing, twice = dict.fromkeys(SIZES, 0), dict.fromkeys(SIZES, 2)
         for other, (size, *inner) in self.named.items():
             if other == name:
                 break
-            before += [(evaluator(size), math.prod(inner))]
-        nothing = dict.fromkeys(SIZES, 0)
+            count = evaluator(size)
+            linear = sum(count(nothing | {n: 2}) for n in SIZES) - (len(SIZES) - 1) * count(nothing)
+            assert count(twice) == linear, f"{name}: {other} has {size!r} numbers; products of sizes stand last in a row"
+            before += [(count, math.prod(inner))]
         constant = sum(count(nothing) * times for count, times in before)
         slope = [sum((count(nothing | {n: 1}) - count(nothing)) * times for count, times in before) for n in SIZES]
         nq, nv, ne, nr, bodies = slope

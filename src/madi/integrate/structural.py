@@ -7,13 +7,14 @@ One step from q, v, the acceleration a and the algorithmic acceleration A (= a f
     (1 - alpha_m) A1 + alpha_m A = (1 - alpha_f) a1 + alpha_f a,
     R(q1, v1, a1, lam) = 0,   Phi'(q1, v1) = 0,   then  Phi(q1) = 0  by a last correction of theta.
 
-On a Lie group this is the scheme of Bruls and Cardona, J. Comput. Nonlinear Dyn. 5 (2010) 031002; generalized-alpha is Chung
-and Hulbert's, J. Appl. Mech. 60 (1993) 371, with alpha_m = (2 rho - 1) / (rho + 1), alpha_f = rho / (rho + 1); HHT is
-alpha_m = 0. Second order for gamma = 1/2 - alpha_m + alpha_f. lam belongs to Phi' = 0: with Phi = 0 alone and
-velocities projected, accelerations and lam are of first order only (q and v of second); without the projection lam does not
-converge. The correction of theta that closes Phi is of third order. Both levels hold after every step, with the matrix at
-hand. Of redundant rows only the sum of what they do is determined: eps pulls the rest of lam towards zero (Phi' = c_v eps
-lam while Newton iterates). P4: alpha_m = alpha_f = 0, gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
+On a Lie group this is the scheme of Bruls and Cardona, J. Comput. Nonlinear Dyn. 5 (2010) 031002; generalized-alpha is
+Chung and Hulbert's, J. Appl. Mech. 60 (1993) 371, with alpha_m = (2 rho - 1) / (rho + 1), alpha_f = rho / (rho + 1); HHT
+is alpha_m = 0. Second order for gamma = 1/2 - alpha_m + alpha_f. lam belongs to Phi' = 0: with Phi = 0 alone and
+velocities projected, accelerations and lam are of first order only (q and v of second); without the projection lam does
+not converge. The correction of theta that closes Phi is of third order. Both levels are closed after every step, with the
+matrix at hand: to rounding, or by as many iterations as were asked for. Of redundant rows only the sum of what they do is
+determined: eps pulls the rest of lam towards zero (Phi' = c_v eps lam while Newton iterates). P4: alpha_m = alpha_f = 0,
+gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
 
 Newton in one of two modes: until the correction still to come no longer matters (the step is halved where that fails), or
 a fixed number of iterations (real time). What matters is measured by the step's own error: over a step the acceleration
@@ -37,7 +38,7 @@ from madi.errors import InputError
 from madi.integrate.march import ON_GRID, begin_with_accelerations, fixed_steps
 from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE
 from madi.integrate.method import Method, within
-from madi.integrate.newton import ImplicitMemory, assemble, blocks_at, factorise, right_side, rows_side, solve
+from madi.integrate.newton_matrix import ImplicitMemory, assemble, blocks_at, factorise, right_side, rows_side, solve
 from madi.integrate.step import all_finite
 from madi.joints.chart import exponential
 from madi.kernel import call, kernel, present, view1
@@ -48,6 +49,7 @@ POLICIES = ("iteration", "step", "slow", "once")
 TOLERANCE = 1e-10  # of Newton's corrections of speeds, against the largest
 HALVINGS = 10  # times a step is halved before a run is given up
 ITERATIONS = 25  # of a step, and of closing the loops after it
+MOST_ITERATIONS = 100  # that may be asked for: more never converge either
 CLOSING_FIXED = 2  # iterations of closing them where the number of iterations is fixed
 PATIENCE = 12  # iterations after which an old matrix is given up, whatever was asked for
 SHUT = 1e-13  # m or rad
@@ -87,13 +89,16 @@ class StructuralMemory(ImplicitMemory):
     A_trial: Reals = reals("nv")
     factored_for: float = real()  # step length the factor is for, 0: none
     factor: Reals = reals("n_factor")
-    y: Reals = reals("nu")  # right-hand side, behind the factor, and solution
+    y: Reals = reals("nu")  # right-hand side; follows the factor in memory: generated C takes both as one x
     solved: Reals = reals("nu")
-    # the last substep: iterations made, the last correction; where Newton failed, the equation farthest from zero, how far
+    # the last substep: iterations made, the last correction; where Newton failed, the column whose R and the row whose Phi'
+    # is farthest from zero, and how far
     made: int = integer()
     change: float = real()
     worst_equation: int = integer()
     worst_residual: float = real()
+    worst_row: int = integer()
+    worst_rate: float = real()
     history: Reals = reals(str(HISTORY), 4)
 
 
@@ -154,8 +159,8 @@ def solution(m: StructuralMemory):
 
 @kernel
 def correct(m: StructuralMemory, h):
-    """One Newton correction from the residual; its size against that of the speeds (see STILL) is m.change. Returns what may
-    be left of it."""
+    """One Newton correction from the residual; its size against that of the speeds (see STILL) is m.change. Returns the
+    tolerance on it."""
     nv, nr, unknown = m.model.nv, m.model.nr, m.plan.unknown
     c_v, c_q = m.gamma * h, m.beta * h * h
     c_a = (1.0 - m.alpha_m) / (1.0 - m.alpha_f)
@@ -251,12 +256,17 @@ def project_onto_constraints(m: StructuralMemory, t):
 
 @kernel
 def find_worst(m: StructuralMemory):
-    """Which equation of the last residual is farthest from zero."""
-    m.worst_equation, m.worst_residual = -1, -1.0
-    for j in range(m.model.nv + m.model.nr):
-        r = abs(m.balance[j])
-        if m.worst_residual == m.worst_residual and not r <= m.worst_residual:
-            m.worst_equation, m.worst_residual = j, r
+    """Which column's R of the last residual is farthest from zero, and which row's Phi': what Newton solves."""
+    nv, nr = m.model.nv, m.model.nr
+    m.worst_equation, m.worst_residual, m.worst_row, m.worst_rate = -1, -1.0, -1, -1.0
+    for c in range(nv):
+        r = abs(m.balance[c])
+        if m.worst_residual == m.worst_residual and not r <= m.worst_residual:  # a NaN is taken over, and stays
+            m.worst_equation, m.worst_residual = c, r
+    for k in range(nr):
+        r = abs(m.balance[nv + nr + k])
+        if m.worst_rate == m.worst_rate and not r <= m.worst_rate:
+            m.worst_row, m.worst_rate = k, r
 
 
 @kernel
@@ -350,8 +360,9 @@ def remember_step(m: StructuralMemory, t, h):
 
 @dataclass(frozen=True)
 class Structural(Method, ABC):
-    """Base of both: `iterations` of Newton in a step: None, to convergence, or a fixed number (real time); `jacobian`: when
-    its matrix is made, "iteration", "step", "slow" (when it converges slowly; the default) or "once"."""
+    """Base of Newmark and generalized-alpha. `iterations` of Newton in a step: None, to convergence, or a fixed number (real
+    time). `jacobian`: when its matrix is made, "iteration", "step" (the default with a fixed number), "slow" (when Newton
+    converges slowly; the default to convergence) or "once"."""
 
     iterations: int | None = None
     jacobian: str | None = None
@@ -363,8 +374,10 @@ class Structural(Method, ABC):
 
     def __post_init__(self) -> None:
         whole = isinstance(self.iterations, int | np.integer) and not isinstance(self.iterations, bool)
-        if self.iterations is not None and (not whole or not 1 <= self.iterations <= 100):
-            raise InputError(f"iterations={self.iterations!r}: give a whole number from 1 on, or None to converge")
+        if self.iterations is not None and (not whole or not 1 <= self.iterations <= MOST_ITERATIONS):
+            raise InputError(
+                f"iterations={self.iterations!r}: give a whole number from 1 to {MOST_ITERATIONS}, or None to converge"
+            )
         if self.jacobian is not None and self.jacobian not in POLICIES:
             raise InputError(f"jacobian={self.jacobian!r}: choose one of {', '.join(POLICIES)}")
         if self.jacobian == "slow" and self.iterations is not None:

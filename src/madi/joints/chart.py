@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from madi.joints.fields import Arrays
 from madi.joints.ladder import WITH_POSITION, quaternion_at
-from madi.kernel import kernel, sqrt
+from madi.kernel import inline, kernel, sqrt
 from madi.spatial.rotation import (
     conjugate,
     put_quaternion,
@@ -18,11 +18,13 @@ from madi.spatial.rotation import (
     quaternion_log,
     quaternion_product,
     rotation_rate,
+    slide_by,
     slide_while_turning,
     square,
+    turn_by,
     turn_by_quaternion,
 )
-from madi.spatial.vector import at, minus, plus, put_at, scaled
+from madi.spatial.vector import at, minus, plus, plus_scaled, put, put_at, scaled, six
 
 
 @kernel
@@ -51,6 +53,28 @@ def exponential(model: Arrays, q0, theta, q):
             k, l = model.q_at[i], model.v_at[i]
             slide = slide_while_turning(at(theta, l + 3), at(theta, l))
             put_at(q, k, plus(at(q0, k), turn_by_quaternion(quaternion(q0, k + 3), slide)))
+
+
+@kernel
+def moved_rotation(model: Arrays, i, theta, B, D):
+    """Rows D_c of joint i, which has a quaternion: the motions by which theta_c of `exponential` moves its child, there
+    where theta is. B_c is what the speed v_c does: the two are the same at theta = 0."""
+    l, lead = model.v_at[i], quaternion_at(model.code[i])
+    turn = at(theta, l + lead)
+    for c in range(3):
+        unit = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
+        w = turn_by(turn, unit)
+        d = motion_of(B, l + lead, w)
+        if lead == WITH_POSITION:
+            put(D, l + c, motion_of(B, l, w))
+            d = plus(d, motion_of(B, l, slide_by(turn, at(theta, l), unit)))
+        put(D, l + lead + c, d)
+
+
+@inline
+def motion_of(B, l, x):
+    """The motion of the three columns from l on at the rates x."""
+    return plus_scaled(plus_scaled(scaled(x[0], six(B, l)), x[1], six(B, l + 1)), x[2], six(B, l + 2))
 
 
 @kernel

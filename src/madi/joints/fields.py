@@ -37,6 +37,7 @@ class Arrays(Fields):
     column_q: Ints = ints("nv")  # its coordinate, -1 where a rotation has none of its own
     modes: Ints = ints("n")  # how many modes the body (or the body it is a point of) has, where its joint is modal
     mode_at: Ints = ints("n")  # first number of their shapes at the joint (modal.py)
+    bows: Ints = ints("n")  # 1: bending takes from the length up to the joint
     turn: Ints = ints("n")  # modes turn the joint: -1 not, 0..2 about that axis only, 3 anyhow
     C: Reals = reals("n", 3, 3)  # joint frame in the parent's frame
     d: Reals = reals("n", 3)

@@ -9,8 +9,9 @@ of this kind on one body share its modal coordinates. One of them leads to the b
 the body hangs, against its drawn direction: its columns are the modes' own. The others lead out, to points on which
 something else hangs; they see the same columns through *unit motions* of their own.
 
-In the frame's axes mode c moves the point by u_c = Psi_c + sum X_cd xi_d and turns it by e_c = J(theta) Theta_c, with the
-left Jacobian J = 1 + b theta~ + c theta~ theta~, b = (1 - cos t)/t^2, c = (t - sin t)/t^3, t = |theta|.
+X is along x. In the frame's axes mode c moves the point by u_c = Psi_c + sum X_cd xi_d and turns it by
+e_c = J(theta) Theta_c, with the left Jacobian J = 1 + b theta~ + c theta~ theta~, b = (1 - cos t)/t^2, c = (t - sin t)/t^3,
+t = |theta|.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 from madi.joints.fields import Arrays
 from madi.joints.kind import JointKind
 from madi.kernel import inline, kernel
+from madi.kernel.sums import along, times
 from madi.spatial.rotation import skew_series
 from madi.spatial.vector import NO_VECTOR, at, cross, dot, join, plus, plus_scaled, put_at, scaled
 
@@ -40,13 +42,21 @@ def series(s):
 
 
 @kernel
-def direction(model: Arrays, i, c, q, k):
-    """u_c = Psi_c + sum X_cd xi_d; q[k] is xi_0."""
-    s, n = model.shape, model.modes[i]
-    u = at(s, model.mode_at[i] + 3 * c)
-    for d in range(n):
-        u = plus_scaled(u, q[k + d], at(s, model.mode_at[i] + 6 * n + 3 * (n * c + d)))
-    return u
+def bow(model: Arrays, i, q, k, out, m):
+    """sum X_cd xi_d, along x, into out[m] of the first mode and those behind it; q[k] is xi_0."""
+    n = model.modes[i]
+    if model.bows[i] > 0:
+        times(model.shape, model.mode_at[i] + 6 * n, n, n, q, k, 0, n, out, m)
+    else:
+        for c in range(n):
+            out[m + c] = 0.0
+
+
+@inline
+def direction(model: Arrays, i, c, bow, m):
+    """u_c = Psi_c + sum X_cd xi_d."""
+    x, y, z = at(model.shape, model.mode_at[i] + 3 * c)
+    return x + bow[m + c], y, z
 
 
 @kernel
@@ -58,18 +68,20 @@ def rotation(model: Arrays, i, q, k):
     return theta
 
 
-@inline
-def half_way(model: Arrays, i, c, q, k, u):
-    """(Psi_c + u_c) xi_c / 2: what mode c adds to the displacement."""
-    return scaled(0.5 * q[k + c], plus(at(model.shape, model.mode_at[i] + 3 * c), u))
+@kernel
+def displacement(model: Arrays, i, q, k, bow, m):
+    """u: of each mode (Psi_c + u_c) xi_c / 2."""
+    u = NO_VECTOR
+    for c in range(model.modes[i]):
+        x, y, z = at(model.shape, model.mode_at[i] + 3 * c)
+        u = plus_scaled(u, q[k + c], (x + 0.5 * bow[m + c], y, z))
+    return u
 
 
 @kernel
-def point_pose(model: Arrays, i, q, k, R, p):
+def point_pose(model: Arrays, i, q, k, bow, m, R, p):
     """The point's axes and its displacement, in the body's axes."""
-    u = NO_VECTOR
-    for c in range(model.modes[i]):
-        u = plus(u, half_way(model, i, c, q, k, direction(model, i, c, q, k)))
+    u = displacement(model, i, q, k, bow, m)
     put_at(p, 0, u)
     x, y, z = rotation(model, i, q, k)
     for j in range(3):
@@ -91,31 +103,40 @@ def point_pose(model: Arrays, i, q, k, R, p):
 
 
 @kernel
-def turning(model: Arrays, i, c, q, k):
+def left_jacobian(model: Arrays, i, q, k):
+    """theta, b and c of J(theta); of no use to points that turn about one axis."""
+    if model.turn[i] < ANYHOW:
+        return NO_VECTOR, 0.5, 1 / 6
+    theta = rotation(model, i, q, k)
+    _, b, c, _, _ = series(dot(theta, theta))
+    return theta, b, c
+
+
+@inline
+def turning(model: Arrays, i, c, left):
     """e_c = J(theta) Theta_c."""
     e = at(model.shape, model.mode_at[i] + 3 * (model.modes[i] + c))
     if model.turn[i] < ANYHOW:
         return e
-    theta = rotation(model, i, q, k)
-    _, b, f, _, _ = series(dot(theta, theta))
-    return skew_series(theta, b, f, e)
+    return skew_series(left[0], left[1], left[2], e)
 
 
 @kernel
-def point_bias(model: Arrays, i, q, k, v, l, out):
+def point_bias(model: Arrays, i, q, v, k, bow, m, out):
     """S° v = (u' + u x e + p x e', e'), with u = sum u_c xi_c', e = sum e_c xi_c', u' = sum X xi' xi', e' from J'."""
     n, numbers = model.modes[i], model.mode_at[i] + 6 * model.modes[i]
-    p, u, e = NO_VECTOR, NO_VECTOR, NO_VECTOR
-    u_rate, e_rate = NO_VECTOR, NO_VECTOR
+    p, u, e = displacement(model, i, q, k, bow, m), NO_VECTOR, NO_VECTOR
+    left = left_jacobian(model, i, q, k)
+    e_rate, x_rate = NO_VECTOR, 0.0
     for c in range(n):
-        u_c = direction(model, i, c, q, k)
-        p = plus(p, half_way(model, i, c, q, k, u_c))
-        u, e = plus_scaled(u, v[l + c], u_c), plus_scaled(e, v[l + c], turning(model, i, c, q, k))
-        for d in range(n):
-            u_rate = plus_scaled(u_rate, v[l + c] * v[l + d], at(model.shape, numbers + 3 * (n * c + d)))
+        u = plus_scaled(u, v[k + c], direction(model, i, c, bow, m))
+        e = plus_scaled(e, v[k + c], turning(model, i, c, left))
+        if model.bows[i] > 0:
+            x_rate = x_rate + v[k + c] * along(model.shape, numbers + n * c, v, k, 0, n)
     if model.turn[i] == ANYHOW:  # theta'' = 0: b' t x t' + c' t x (t x t') + c t' x (t x t')
-        t, t_rate = rotation(model, i, q, k), rotation(model, i, v, l)
+        t, t_rate = left[0], rotation(model, i, v, k)
         _, _, c, db, dc = series(dot(t, t))
         rate, y = 2.0 * dot(t, t_rate), cross(t, t_rate)
         e_rate = plus_scaled(plus_scaled(scaled(db * rate, y), dc * rate, cross(t, y)), c, cross(t_rate, y))
+    u_rate = (x_rate, 0.0, 0.0)
     put_at(out, 0, join(plus(plus(u_rate, cross(u, e)), cross(p, e_rate)), e_rate))

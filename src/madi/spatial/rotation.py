@@ -22,6 +22,7 @@ from madi.kernel import atan2, cos, inline, kernel, sin, sincos, sqrt, where
 from madi.spatial.vector import cross, dot, plus, plus_scaled, scaled
 
 SMALL = 1e-4  # |theta|^2 below which the series serve; their next terms are below 1e-16 there
+SMALL_SLOPE = 1e-2  # the same of their derivatives, which divide by it twice: 1e-12
 TWO_PI = 6.283185307179586
 NO_LENGTH = 1e-12  # of a direction or quaternion as given: below it points nowhere
 PARALLEL = 1e-9  # sine of the angle of two directions as given: below they are along one line
@@ -110,16 +111,49 @@ def quaternion_exp(theta):
 
 
 @kernel
-def slide_while_turning(theta, x):
-    """Where a body gets that slides by x, in its own axes, while it turns by theta: the exponential of both,
-    x + (1 - cos)/|theta|^2 theta~ x + (|theta| - sin)/|theta|^3 theta~ theta~ x."""
-    s = dot(theta, theta)
+def slide_factors(s):
+    """f = (1 - cos t)/t^2 and g = (t - sin t)/t^3, for s = t^2."""
     small = s < SMALL
     safe = where(small, 1.0, s)
     angle = sqrt(safe)
     f = where(small, 0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s / 40320.0)), (1.0 - cos(angle)) / safe)
     g = where(small, 1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0)), (1.0 - sin(angle) / angle) / safe)
+    return f, g
+
+
+@kernel
+def slide_while_turning(theta, x):
+    """Where a body gets that slides by x, in its own axes, while it turns by theta: the exponential of both,
+    V x = x + f theta~ x + g theta~ theta~ x."""
+    f, g = slide_factors(dot(theta, theta))
     return skew_series(theta, f, g, x)
+
+
+@kernel
+def turn_by(theta, d):
+    """How a body turns, in its own axes, when the rotation vector it has turned by changes from theta to theta + d: V^T
+    d."""
+    f, g = slide_factors(dot(theta, theta))
+    return skew_series(theta, -f, g, d)
+
+
+@kernel
+def slide_by(theta, x, d):
+    """How such a body slides, in its own axes, when theta changes by d: exp(-theta~) (dV/dtheta . d) x, V of
+    slide_while_turning; with s = theta . theta,  df/ds = (sin t/t - 2 f)/(2 s),  dg/ds = ((sin t/t - cos t)/(2 s) - g)/s."""
+    s = dot(theta, theta)
+    small = s < SMALL_SLOPE
+    safe = where(small, 1.0, s)
+    angle = sqrt(safe)
+    f, g = slide_factors(s)
+    part = where(small, 1.0 - s * (1.0 / 6.0 - s * (1.0 / 120.0 - s / 5040.0)), sin(angle) / angle)
+    f_s = where(small, -1.0 / 24.0 + s * (1.0 / 360.0 - s / 13440.0), 0.5 * (part - 2.0 * f) / safe)
+    g_s = where(small, -1.0 / 120.0 + s * (1.0 / 2520.0 - s / 120960.0), (0.5 * (part - cos(angle)) / safe - g) / safe)
+    y, z = cross(theta, x), cross(d, x)
+    along = 2.0 * dot(theta, d)
+    change = plus(scaled(f, z), scaled(g, plus(cross(d, y), cross(theta, z))))
+    change = plus_scaled(plus_scaled(change, along * f_s, y), along * g_s, cross(theta, y))
+    return skew_series(theta, -part, f, change)
 
 
 @kernel
@@ -189,17 +223,9 @@ def matrix_to_quaternion(A: np.ndarray) -> np.ndarray:
     squares = np.stack([1 + m00 + m11 + m22, 1 + m00 - m11 - m22, 1 - m00 + m11 - m22, 1 - m00 - m11 + m22], axis=-1)
     a, b, c = A[..., 2, 1] - A[..., 1, 2], A[..., 0, 2] - A[..., 2, 0], A[..., 1, 0] - A[..., 0, 1]
     d, e, f = A[..., 0, 1] + A[..., 1, 0], A[..., 0, 2] + A[..., 2, 0], A[..., 1, 2] + A[..., 2, 1]
-    rows = np.stack(
-        [
-            np.stack([squares[..., 0], a, b, c], axis=-1),
-            np.stack([a, squares[..., 1], d, e], axis=-1),
-            np.stack([b, d, squares[..., 2], f], axis=-1),
-            np.stack([c, e, f, squares[..., 3]], axis=-1),
-        ],
-        axis=-2,
-    )
-    best = np.argmax(squares, axis=-1)
-    q = np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :]
+    s, best = np.moveaxis(squares, -1, 0), np.argmax(squares, axis=-1)
+    rows = ((s[0], a, b, c), (a, s[1], d, e), (b, d, s[2], f), (c, e, f, s[3]))
+    q = np.stack([np.choose(best, row) for row in rows], axis=-1)  # (symmetric: a row is what a component may be)
     q = q / np.linalg.norm(q, axis=-1, keepdims=True)
     return np.where(q[..., :1] < 0, -q, q)
 

@@ -3,11 +3,11 @@
     [ c_a dR/dqdd + c_v dR/dqd + c_q dR/dq    dR/dlam ] (d, dlam) = -(R, Phi' / c_v - eps lam)
     [ Phi_q + (c_q / c_v) dPhi'/dq              -eps    ]
 
-The values come block by block (symbolic/jacobian.py); a `Plan` says where each goes in the factor. Order and
-regularisation are those of the loop equations (topology/pattern.py, loops/kkt.py): columns from the leaves to the root, then
-rows, by minimum degree; so places are known beforehand and redundant rows do no harm. The matrix is not symmetric: below the
-diagonal stands L, above it U, in one pattern.
-"""
+d is the change of the accelerations an implicit method solves for, c_a, c_v and c_q what it moves qdd, qd and q by. The
+values come block by block (symbolic/jacobian.py); a `Plan` says where each goes in the factor. The rule of elimination and
+the regularisation are those of the loop equations (topology/pattern.py, loops/kkt.py), for a graph of its own: driven
+columns are unknowns too, and forces couple columns that M does not. So places are known beforehand and redundant rows do
+no harm. The matrix is not symmetric: below the diagonal stands L, above it U, in one pattern."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from madi.equations.fields import Arrays
 from madi.integrate.memory import Memory
 from madi.kernel import call, kernel, present, view1
 from madi.kernel.fields import Fields, Ints, Reals, function, integer, ints, part, reals, size
-from madi.topology.pattern import Factor
+from madi.topology.pattern import Unsymmetric
 
 PARTS = 6
 PART_QDD, PART_QD, PART_Q, PART_LAM, PART_PHI, PART_RATE = range(PARTS)
@@ -31,18 +31,22 @@ class Plan(Fields):
     """Where the entries of the blocks go, and how the matrix is factored."""
 
     nu: int = size()  # unknowns
-    nl: int = size()  # entries below the diagonal of the factor
-    nx: int = size()  # products of the factorisation
-    n_factor: int = size()  # numbers of the factor: nu + 2 nl
+    ns: int = size()  # those that are eliminated by lists, the first
+    nd: int = size()  # the others, a full block
+    nl: int = size()  # entries below the diagonal in the columns of the first
+    nx: int = size()  # their products
+    n_factor: int = size()  # numbers of the factor
     n_entries: int = size()  # entries of the six blocks together
     entries: Ints = ints(str(PARTS))  # of each block
-    first: Ints = ints("nu+1")  # entries below the diagonal of each unknown's column
+    first: Ints = ints("ns+1")  # entries below the diagonal of each unknown's column
     index: Ints = ints("nl")
-    target: Ints = ints("nx")  # where each product goes
+    target: Ints = ints("nx")  # where each product goes, below the diagonal and above it
+    mirror: Ints = ints("nx")
     place: Ints = ints("n_entries")  # of every entry in the factor, -1: none
     row: Ints = ints("n_entries")  # and in its block
     column: Ints = ints("n_entries")
     unknown: Ints = ints("nv+nr")  # of every column and row, -1: none
+    diagonal: Ints = ints("nu")  # where their diagonal entries are
 
 
 class BlockMemory(Fields):
@@ -72,41 +76,40 @@ def make_plan(blocks: Any, arrays: Any) -> Plan:
     nv, nr = int(arrays.nv), int(arrays.nr)
     rows = [r for r in range(nr) if arrays.row_place[r] >= 0]
     rows.sort(key=lambda r: int(arrays.row_place[r]))
-    number = {c: k for k, c in enumerate(reversed(range(nv)))} | {nv + r: nv + k for k, r in enumerate(rows)}
-    ends = []  # (row, column) of every entry as unknowns, -1 where one is none
-    for block, (i, j) in enumerate(zip(blocks.rows, blocks.columns, strict=True)):
-        i, j = i + (nv if block >= PART_PHI else 0), j + (nv if block == PART_LAM else 0)
-        ends += [(number.get(int(a), -1), number.get(int(b), -1)) for a, b in zip(i, j, strict=True)]
+    number = np.full(nv + nr, -1)  # among the unknowns, -1: none of them
+    number[:nv] = np.arange(nv)[::-1]
+    number[nv + np.array(rows, dtype=np.int64)] = nv + np.arange(len(rows))
+    i = np.concatenate([part + (nv if block >= PART_PHI else 0) for block, part in enumerate(blocks.rows)])
+    j = np.concatenate([part + (nv if block == PART_LAM else 0) for block, part in enumerate(blocks.columns)])
+    i, j = number[i], number[j]  # row and column of every entry
+    there = (i >= 0) & (j >= 0)
     neighbours: list[set[int]] = [set() for _ in range(nv + len(rows))]
-    for a, b in ends:
-        if a >= 0 and b >= 0 and a != b:
+    for a, b in zip(i[there].tolist(), j[there].tolist(), strict=True):
+        if a != b:
             neighbours[a].add(b)
             neighbours[b].add(a)
-    factor = Factor(neighbours, nv)
-    sizes, parts = factor.sizes(), factor.arrays()
-    counts = {"n_factor": sizes["nu"] + 2 * sizes["nl"], "n_entries": sum(blocks.sizes), "nv": nv, "nr": nr}
-    plan = Plan(sizes | counts)
+    factor = Unsymmetric(neighbours, nv)
+    plan = Plan(factor.sizes() | {"n_entries": sum(blocks.sizes), "nv": nv, "nr": nr})
     plan.entries[:] = blocks.sizes
-    plan.first[:], plan.index[:], plan.target[:] = parts["l_first"], parts["l_index"], parts["l_target"]
+    for name, values in factor.arrays().items():
+        getattr(plan, name)[:] = values
     plan.row[:], plan.column[:] = np.concatenate(blocks.rows), np.concatenate(blocks.columns)
-    for k, (a, b) in enumerate(ends):
-        row, column = (int(factor.rank[x]) if x >= 0 else -1 for x in (a, b))
-        above = sizes["nl"] if row < column else 0
-        plan.place[k] = factor.position(row, column) + above if min(row, column) >= 0 else -1
-    plan.unknown[:] = [int(factor.rank[number[c]]) if c in number else -1 for c in range(nv + nr)]
+    plan.place[:] = -1
+    plan.place[there] = factor.places(factor.rank[i[there]], factor.rank[j[there]])
+    plan.diagonal[:] = factor.places(np.arange(factor.nu), np.arange(factor.nu))
+    plan.unknown[:] = np.where(number >= 0, factor.rank[number], -1)
     return plan
 
 
 @kernel
 def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
-    """The matrix on top from the blocks' values; `rates` 0: without dPhi'/dq."""
-    nu, nl = plan.nu, plan.nl
-    for k in range(nu + 2 * nl):
+    """The matrix of the module's docstring from the blocks' values; `rates` 0: without dPhi'/dq."""
+    for k in range(plan.n_factor):
         F[k] = 0.0
     for r in range(model.nr):
         p = plan.unknown[model.nv + r]
         if p >= 0:
-            F[p] = -model.row_value[r, REGULARISATION]
+            F[plan.diagonal[p]] = -model.row_value[r, REGULARISATION]
     at = 0
     for block in range(PARTS):
         c = 1.0
@@ -125,41 +128,79 @@ def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
 
 @kernel
 def factorise(plan, F):
-    """F becomes L (unit diagonal left out), the inverse diagonal and U."""
-    nu, nl, p = plan.nu, plan.nl, 0
-    first = plan.first
-    for k in range(nu):
+    """F becomes its own factor: the inverse diagonal, L by columns, its unit diagonal left out, U by rows; then the same
+    of the full block, in its place."""
+    ns, nl, first, p = plan.ns, plan.nl, plan.first, 0
+    for k in range(ns):
         inverse = 1.0 / F[k]
         F[k] = inverse
-        begin, end = nu + first[k], nu + first[k + 1]
+        begin, end = ns + first[k], ns + first[k + 1]
         for i in range(begin, end):
             F[i] = F[i] * inverse
         for i in range(begin, end):
             for j in range(i, end):
-                t = plan.target[p]
+                t, m = plan.target[p], plan.mirror[p]
                 p += 1
-                if i == j:
-                    F[t] = F[t] - F[i] * F[nl + i]
-                else:  # entries (j, i) below and (i, j) above the diagonal
-                    F[t] = F[t] - F[j] * F[nl + i]
-                    F[nl + t] = F[nl + t] - F[i] * F[nl + j]
+                F[t] = F[t] - F[j] * F[nl + i]
+                if i != j:  # entries (j, i) below and (i, j) above the diagonal
+                    F[m] = F[m] - F[i] * F[nl + j]
+    factorise_full(view1(F, ns + 2 * nl, plan.nd * plan.nd), plan.nd)
+
+
+@kernel
+def factorise_full(D, n):
+    """A full matrix, row by row, four pivots at a time: a row is read and written once for all of them."""
+    for i in range(n):
+        a, k = i * n, 0
+        while k + 4 <= i:
+            b, c, d, e = k * n, (k + 1) * n, (k + 2) * n, (k + 3) * n
+            w = D[a + k] * D[b + k]
+            x = (D[a + k + 1] - w * D[b + k + 1]) * D[c + k + 1]
+            y = (D[a + k + 2] - w * D[b + k + 2] - x * D[c + k + 2]) * D[d + k + 2]
+            z = (D[a + k + 3] - w * D[b + k + 3] - x * D[c + k + 3] - y * D[d + k + 3]) * D[e + k + 3]
+            D[a + k], D[a + k + 1], D[a + k + 2], D[a + k + 3] = w, x, y, z
+            for j in range(k + 4, n):
+                D[a + j] = D[a + j] - (w * D[b + j] + x * D[c + j] + y * D[d + j] + z * D[e + j])
+            k += 4
+        while k < i:
+            w = D[a + k] * D[k * n + k]
+            D[a + k] = w
+            for j in range(k + 1, n):
+                D[a + j] = D[a + j] - w * D[k * n + j]
+            k += 1
+        D[a + i] = 1.0 / D[a + i]
 
 
 @kernel
 def solve(plan, F, x):
     """x <- the solution for the right-hand side x, in the order of the unknowns."""
-    nu, nl = plan.nu, plan.nl
-    first, index = plan.first, plan.index
-    for k in range(nu):
+    ns, nl, first, index = plan.ns, plan.nl, plan.first, plan.index
+    for k in range(ns):
         y = x[k]
         for i in range(first[k], first[k + 1]):
             j = index[i]
-            x[j] = x[j] - F[nu + i] * y
-    for k in range(nu - 1, -1, -1):
+            x[j] = x[j] - F[ns + i] * y
+    solve_full(view1(F, ns + 2 * nl, plan.nd * plan.nd), plan.nd, view1(x, ns, plan.nd))
+    for k in range(ns - 1, -1, -1):
         y = x[k]
         for i in range(first[k], first[k + 1]):
-            y = y - F[nu + nl + i] * x[index[i]]
+            y = y - F[ns + nl + i] * x[index[i]]
         x[k] = y * F[k]
+
+
+@kernel
+def solve_full(D, n, x):
+    """The same with a full matrix."""
+    for i in range(n):
+        y = 0.0
+        for j in range(i):
+            y = y + D[i * n + j] * x[j]
+        x[i] = x[i] - y
+    for i in range(n - 1, -1, -1):
+        y = 0.0
+        for j in range(i + 1, n):
+            y = y + D[i * n + j] * x[j]
+        x[i] = (x[i] - y) * D[i * n + i]
 
 
 @kernel
@@ -208,65 +249,102 @@ def take_product(F, m, t, i, j):
 @kernel
 def factorise_complex(plan, F):
     """As `factorise`."""
-    nu, nl, p = plan.nu, plan.nl, 0
+    ns, nl, p = plan.ns, plan.nl, 0
     m, first = plan.n_factor, plan.first
-    for k in range(nu):
+    for k in range(ns):
         square = F[k] * F[k] + F[m + k] * F[m + k]
         re, im = F[k] / square, -F[m + k] / square
         F[k], F[m + k] = re, im
-        begin, end = nu + first[k], nu + first[k + 1]
+        begin, end = ns + first[k], ns + first[k + 1]
         for i in range(begin, end):
             a, b = F[i], F[m + i]
             F[i], F[m + i] = a * re - b * im, a * im + b * re
         for i in range(begin, end):
             for j in range(i, end):
-                t = plan.target[p]
+                take_product(F, m, plan.target[p], j, nl + i)
+                if i != j:
+                    take_product(F, m, plan.mirror[p], i, nl + j)
                 p += 1
-                if i == j:
-                    take_product(F, m, t, i, nl + i)
-                else:
-                    take_product(F, m, t, j, nl + i)
-                    take_product(F, m, nl + t, i, nl + j)
+    size, at = plan.nd * plan.nd, ns + 2 * nl
+    factorise_full_complex(view1(F, at, size), view1(F, m + at, size), plan.nd)
+
+
+@kernel
+def factorise_full_complex(D, E, n):
+    """A full matrix D + i E, row by row."""
+    for i in range(n):
+        a = i * n
+        for k in range(i):
+            b = k * n
+            re, im = D[a + k] * D[b + k] - E[a + k] * E[b + k], D[a + k] * E[b + k] + E[a + k] * D[b + k]
+            D[a + k], E[a + k] = re, im
+            for j in range(k + 1, n):
+                x, y = D[b + j], E[b + j]
+                D[a + j] = D[a + j] - (re * x - im * y)
+                E[a + j] = E[a + j] - (re * y + im * x)
+        x, y = D[a + i], E[a + i]
+        square = x * x + y * y
+        D[a + i], E[a + i] = x / square, -y / square
 
 
 @kernel
 def solve_complex(plan, F, x):
     """As `solve`; x: real parts of all unknowns, then imaginary parts."""
-    nu, nl = plan.nu, plan.nl
+    nu, ns, nl, nd = plan.nu, plan.ns, plan.nl, plan.nd
     m, first, index = plan.n_factor, plan.first, plan.index
-    for k in range(nu):
+    for k in range(ns):
         c, d = x[k], x[nu + k]
         for i in range(first[k], first[k + 1]):
             j = index[i]
-            a, b = F[nu + i], F[m + nu + i]
+            a, b = F[ns + i], F[m + ns + i]
             x[j], x[nu + j] = x[j] - (a * c - b * d), x[nu + j] - (a * d + b * c)
-    for k in range(nu - 1, -1, -1):
+    at = ns + 2 * nl
+    solve_full_complex(view1(F, at, nd * nd), view1(F, m + at, nd * nd), nd, view1(x, ns, nd), view1(x, nu + ns, nd))
+    for k in range(ns - 1, -1, -1):
         re, im = x[k], x[nu + k]
         for i in range(first[k], first[k + 1]):
             j = index[i]
-            a, b, c, d = F[nu + nl + i], F[m + nu + nl + i], x[j], x[nu + j]
+            a, b, c, d = F[ns + nl + i], F[m + ns + nl + i], x[j], x[nu + j]
             re, im = re - (a * c - b * d), im - (a * d + b * c)
         x[k], x[nu + k] = re * F[k] - im * F[m + k], re * F[m + k] + im * F[k]
+
+
+@kernel
+def solve_full_complex(D, E, n, x, y):
+    """The same with a full matrix D + i E, for x + i y."""
+    for i in range(n):
+        re, im = 0.0, 0.0
+        for j in range(i):
+            a, b = D[i * n + j], E[i * n + j]
+            re, im = re + (a * x[j] - b * y[j]), im + (a * y[j] + b * x[j])
+        x[i], y[i] = x[i] - re, y[i] - im
+    for i in range(n - 1, -1, -1):
+        re, im = x[i], y[i]
+        for j in range(i + 1, n):
+            a, b = D[i * n + j], E[i * n + j]
+            re, im = re - (a * x[j] - b * y[j]), im - (a * y[j] + b * x[j])
+        a, b = D[i * n + i], E[i * n + i]
+        x[i], y[i] = re * a - im * b, re * b + im * a
 
 
 # ---- right-hand sides, and where the blocks come from ---------------------------------------------------------------
 
 
 @kernel
-def right_side(model, plan, out, scale, lam, y):
+def right_side(model, plan, balance, scale, lam, y):
     """y = -(R, scale Phi' - eps lam) in the order of the unknowns, from what `residual` gave."""
     nv, nr = model.nv, model.nr
     place = plan.unknown
     for c in range(nv):
-        y[place[c]] = -out[c]
+        y[place[c]] = -balance[c]
     for r in range(nr):
         p = place[nv + r]
         if p >= 0:
-            y[p] = -scale * out[nv + nr + r] + model.row_value[r, REGULARISATION] * lam[r]
+            y[p] = -scale * balance[nv + nr + r] + model.row_value[r, REGULARISATION] * lam[r]
 
 
 @kernel
-def rows_side(model, plan, out, at, y):
+def rows_side(model, plan, balance, at, y):
     """y = -(0, Phi) for at = nv, -(0, Phi') for at = nv + nr."""
     nv = model.nv
     place = plan.unknown
@@ -275,7 +353,7 @@ def rows_side(model, plan, out, at, y):
     for r in range(model.nr):
         p = place[nv + r]
         if p >= 0:
-            y[p] = -out[at + r]
+            y[p] = -balance[at + r]
 
 
 @kernel

@@ -1,0 +1,229 @@
+"""Where the derivatives of the residual are: their entries by rows and columns, in the order equations/slopes.py makes them.
+
+Six blocks: R by qdd, by qd, by q, by lam; Phi_q, which is Phi' by qd, and Phi' by q. R by qdd has the sparsity of the
+tree; R by qd and by q that and what forces and loops add: couplings of columns on different branches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from madi.equations.fields import SlopePlan
+from madi.joints.columns import FREE_COLUMN
+from madi.joints.kind import AGAINST
+from madi.joints.ladder import quaternion_at
+from madi.kernel.fields import ABSENT
+
+BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Where the entries of the six blocks are; `rows`, `columns` count columns of the tree and constraint rows apart."""
+
+    rows: list[np.ndarray]
+    columns: list[np.ndarray]
+
+    @property
+    def sizes(self) -> list[int]:
+        """Entries of each block."""
+        return [len(rows) for rows in self.rows]
+
+    def matrices(self, values: np.ndarray, nv: int, nr: int) -> dict[str, np.ndarray]:
+        """The blocks as full matrices."""
+        shapes = {"qdd": (nv, nv), "qd": (nv, nv), "q": (nv, nv), "lam": (nv, nr), "phi": (nr, nv), "rate": (nr, nv)}
+        found, at = {}, 0
+        for name, rows, columns in zip(BLOCKS, self.rows, self.columns, strict=True):
+            found[name] = np.zeros((*values.shape[:-1], *shapes[name]))
+            found[name][..., rows, columns] = values[..., at : at + len(rows)]
+            at += len(rows)
+        return found
+
+
+def full_blocks(nv: int, nr: int) -> Blocks:
+    """Every entry: where the pattern is not known."""
+    square, wide = np.indices((nv, nv)).reshape(2, -1), np.indices((nr, nv)).reshape(2, -1)
+    return Blocks([*[square[0]] * 3, wide[1], wide[0], wide[0]], [*[square[1]] * 3, wide[0], wide[1], wide[1]])
+
+
+@dataclass
+class Group:
+    """A force element as its derivatives see it: the bodies it sees and acts on, columns it acts on directly (`taus`) or
+    depends on beside the bodies (`by_q`, `by_v`). `relative`: only on how its bodies lie and move to each other."""
+
+    bodies: list[int]
+    taus: list[int] = field(default_factory=list)
+    by_q: list[int] = field(default_factory=list)
+    by_v: list[int] = field(default_factory=list)
+    relative: bool = False
+
+
+class _Tree:
+    """Paths, and which columns carry which."""
+
+    def __init__(self, model: Any):
+        self.model = model
+        self.parent = np.asarray(model.parent).tolist()
+        self.first, self.end = np.asarray(model.v_at).tolist(), np.asarray(model.v_end).tolist()
+        self.body = np.asarray(model.column_body).tolist()
+        self.is_free = (np.asarray(model.drive) == FREE_COLUMN).tolist()
+        self.inboard = np.asarray(model.free_column_parent).tolist()
+        codes, reverse = np.asarray(model.code).tolist(), np.asarray(model.reverse).tolist()
+        self.turns = [quaternion_at(code) >= 0 for code in codes]
+        self.against = [way == AGAINST for way in reverse]
+
+    def free(self, i: int) -> list[int]:
+        """The free columns of a joint."""
+        return [c for c in range(self.first[i], self.end[i]) if self.is_free[c]]
+
+    def carries(self, j: int, c: int) -> bool:
+        """Whether column j carries column c, both on one path (dynamics/slopes.py)."""
+        i = self.body[c]
+        if self.body[j] != i:
+            return j < c
+        return not self.against[i] if self.turns[i] else c != j and (c < j) == self.against[i]
+
+    def path(self, i: int, root: int = 0) -> list[int]:
+        """Free columns between a body and one that carries it, outboard first."""
+        found: list[int] = []
+        while i > root:
+            found += reversed(self.free(i))
+            i = self.parent[i]
+        return found
+
+    def meeting(self, bodies: list[int]) -> int:
+        """The body that carries all of these."""
+        at = list(bodies)
+        while len(set(at)) > 1:  # parents have lower numbers
+            k = at.index(max(at))
+            at[k] = self.parent[at[k]]
+        return at[0]
+
+    def entries(self) -> list[tuple[int, int]]:
+        """Of M, in the order of dynamics/slopes.py `tree_slopes`."""
+        found = []
+        for i in range(1, len(self.parent)):
+            own = self.free(i)
+            found += [(c, j) for c in own for j in own]
+            for c in own:
+                j = self.inboard[self.first[i]]
+                while j >= 0:
+                    found += [(c, j), (j, c)]
+                    j = self.inboard[j]
+        return found
+
+
+class _Places:
+    """Entries of R by q as they are met: those of the tree, then what is added."""
+
+    def __init__(self, tree: list[tuple[int, int]]):
+        self.known = {pair: k for k, pair in enumerate(tree)}
+        self.listed = list(tree)
+
+    def __call__(self, c: int, j: int) -> int:
+        """Where entry (c, j) is."""
+        if (c, j) not in self.known:
+            self.known[c, j] = len(self.listed)
+            self.listed.append((c, j))
+        return self.known[c, j]
+
+
+def slope_plan(model: Any, groups: list[Group], values: int = 0) -> tuple[Blocks, dict[str, Any]]:
+    """(the blocks, fields of the SlopePlan) of a model of rigid bodies. `values`: how many numbers the groups' program
+    gives."""
+    tree = _Tree(model)
+    nv = int(model.nv)
+    alone = [c for c in range(nv) if tree.body[c] == 0 or not tree.is_free[c]]  # first-order states, and what is prescribed
+    entries = [*tree.entries(), *((c, c) for c in alone)]
+    place = _Places(entries)
+    pair_place, pair_carried, row_entries = _of_rows(model, tree, place)
+    lists = _of_groups(tree, groups, place)
+    square, more = (_columns(pairs) for pairs in (entries, place.listed))
+    r, c = _columns(row_entries)
+    blocks = Blocks([square[0], more[0], more[0], c, r, r], [square[1], more[1], more[1], r, c, c])
+    arrays = {"alone": alone, "pair_place": pair_place, "pair_carried": pair_carried, **lists}
+    fields = {name: np.array(values, dtype=np.int64) for name, values in arrays.items()}
+    rows = [6 * len(group.bodies) + len(group.taus) for group in groups]
+    sizes = {
+        "n_tree": len(entries), "n_all": len(place.listed), "n_row_entries": len(row_entries), "n_alone": len(alone),
+        "n_pair": len(pair_place), "n_groups": len(groups), "n_bodies": len(lists["body"]),
+        "n_columns": len(lists["column"]), "n_taus": len(lists["tau"]), "n_by_q": len(lists["by_q"]),
+        "n_by_v": len(lists["by_v"]), "n_place": len(lists["place"]), "n_answer": max(rows, default=0), "n_values": values,
+        "n_state": nv + 12 * (int(model.nf) - 1) + 18 * (int(model.n) - 1) if groups else 0, "n_swing": nv,
+    }  # fmt: skip
+    return blocks, {"sizes": sizes, **fields}
+
+
+def _columns(pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0].copy(), table[:, 1].copy()
+
+
+def _of_rows(model: Any, tree: _Tree, place: _Places) -> tuple[list[int], list[int], list[tuple[int, int]]]:
+    """Of every pair with active rows the places of its columns' entries, and whether one column carries the other; then the
+    entries of Phi_q."""
+    first, column, sign = (np.asarray(getattr(model, f"{name}")).tolist() for name in ("row_first", "j_column", "j_sign"))
+    pair_of, active = np.asarray(model.row_pair).tolist(), (np.asarray(model.row_place) >= 0).tolist()
+    pair_place, pair_carried, entries = [], [], []
+    done = set()
+    for r, k in enumerate(pair_of):
+        if not active[r]:
+            continue
+        mine = range(first[r], first[r + 1])
+        entries += [(r, column[e]) for e in mine]
+        if k < 0 or k in done:
+            continue
+        done.add(k)
+        for j in mine:
+            for c in mine:
+                pair_place.append(place(column[c], column[j]))
+                same = sign[c] == sign[j]
+                pair_carried.append(int(same and tree.carries(column[j], column[c])))
+    return pair_place, pair_carried, entries
+
+
+def _of_groups(tree: _Tree, groups: list[Group], place: _Places) -> dict[str, list[int]]:
+    """Lists of all groups behind each other, and where each begins."""
+    found: dict[str, list[int]] = {
+        name: [] for name in ("body", "column", "moves", "tau", "by_q", "by_v", "place", "carried")
+    }
+    first: dict[str, list[int]] = {f"group_{name}": [0] for name in ("body", "column", "tau", "by_q", "by_v")}
+    for group in groups:
+        root = tree.meeting(group.bodies) if group.relative else 0
+        paths = [tree.path(i, root) for i in group.bodies]
+        columns = sorted({c for path in paths for c in path})
+        moves = [sum((c in path) << k for k, path in enumerate(paths)) for c in columns]
+        for j, by in [*zip(columns, moves, strict=True), *((j, 0) for j in (*group.by_q, *group.by_v))]:
+            for c, acts in zip(columns, moves, strict=True):
+                found["place"].append(place(c, j))
+                found["carried"].append(int(bool(by & acts) and tree.carries(j, c)))
+            found["place"] += [place(c, j) for c in group.taus]
+            found["carried"] += [0] * len(group.taus)
+        for name, own in (
+            ("body", group.bodies), ("column", columns), ("tau", group.taus), ("by_q", group.by_q), ("by_v", group.by_v)
+        ):  # fmt: skip
+            found[name] += own
+            first[f"group_{name}"].append(len(found[name]))
+        found["moves"] += moves
+    return found | first
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """The derivatives of a model by recursion: where their entries are, and what they take. `program`: of the force elements
+    (symbolic/elements.py), None: there are none."""
+
+    blocks: Blocks
+    fields: dict[str, Any]
+    program: Any = None
+
+    def plan(self, engine: Any) -> SlopePlan:
+        """A plan for one scratch of an engine."""
+        elements = ABSENT if self.program is None else engine.program("elements", self.program)
+        plan = SlopePlan(self.fields["sizes"], elements=elements)
+        for name, values in self.fields.items():
+            if name != "sizes":
+                getattr(plan, name)[:] = values
+        return plan
