@@ -14,6 +14,7 @@ from madi.flexible import (
     pinned_pinned,
     polynomials,
 )
+from madi.forces import KINDS as FORCES
 from tests.bodies.beams import ALUMINIUM, TUBE, chain, one_beam
 
 
@@ -23,6 +24,50 @@ def one_body(**more):
     body = m.flexible_body("part", **given)
     m.revolute("J", m.ground, body, at=(1, 0, 0), axis=(0, 0, 1))
     return m
+
+
+def on_a_ball(add):
+    """A flexible body whose modes have 3 numbers a node, which a ball holds, and something else (`add`)."""
+    m = madi.Model("bad")
+    modes = np.array([[[0, 0, 0], [1, 0.3, 0], [0, 0.2, 1]]])
+    body = m.flexible_body("part", np.eye(3), np.ones(3), modes, stiffness=[1.0], labels=["here", "there", "far"])
+    m.spherical("J", m.ground, body, at=(1, 0, 0))
+    add(m, body, body.point("there"))
+    return m
+
+
+SIX = {"stiffness": (1,) * 6, "damping": (0,) * 6}
+SPAN = {"at": ((3, 1, 0), (0, 1, 0)), "radii": (0.1, 0.1), "tension": 1.0}
+TURNING = {
+    "torque": lambda m, body, point: m.torque("F", point, (1, 0, 0)),
+    "bushing": lambda m, body, point: m.bushing("F", m.ground, body, at=(0, 1, 0), **SIX),
+    "bushing, at a name": lambda m, body, point: m.bushing("F", m.ground, point, at=(0, 1, 0), **SIX),
+    "torsion_bar": lambda m, body, point: m.torsion_bar("F", m.ground, point, axis=(0, 0, 1), stiffness=1.0),
+    "track": lambda m, body, point: m.track("F", m.ground, body, **SPAN),
+    "track, at a name": lambda m, body, point: m.track("F", m.ground, point, **SPAN),
+    "revolute": lambda m, body, point: m.revolute("F", m.ground, body, at=(0, 1, 0), axis=(0, 0, 1)),
+    "revolute, at a name": lambda m, body, point: m.revolute("F", m.ground, point, at=(0, 1, 0), axis=(0, 0, 1)),
+}
+STILL = {
+    "force": lambda m, body, point: m.force("F", body, (1, 0, 0), at=(0, 1, 0)),
+    "force, at a name": lambda m, body, point: m.force("F", point, (1, 0, 0)),
+    "ball, at a name": lambda m, body, point: m.spherical("F", m.ground, point, at=(0, 1, 0)),
+}
+
+
+def test_forces_that_turn_what_they_act_on_are_listed():
+    assert {kind.name for kind in FORCES.values() if kind.turns} <= set(TURNING)
+
+
+@pytest.mark.parametrize("kind", TURNING)
+def test_what_turns_needs_modes_that_turn(kind):
+    with pytest.raises(madi.ModelError, match=r"'F'.*does not know how its nodes turn"):
+        on_a_ball(TURNING[kind]).build()
+
+
+@pytest.mark.parametrize("kind", STILL)
+def test_what_does_not_turn_does_without(kind):
+    on_a_ball(STILL[kind]).build()
 
 
 @pytest.mark.parametrize(("model", "told"), [

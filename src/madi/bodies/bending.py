@@ -1,23 +1,30 @@
 """A flexible body alone, as it is bent: its inertia, the momentum of its modes, and what its motion takes.
 
-A flexible body with modal coordinates xi is, in its frame, the field rho = s + sum Psi_c xi_c + 1/2 sum X_cd xi_c xi_d. What
-bending takes from its length is written with a few functions of place, X_cd = sum_r G_rcd phi_r: then the field is linear in
-eta = (xi, 1/2 xi^T G_r xi), rho = s + sum Psi_a eta_a with Psi = phi behind the modes, and
+A flexible body with modal coordinates xi is, in its frame, the field rho = s + sum Psi_c xi_c + 1/2 sum X_cd xi_c xi_d. It
+is written with scalar functions f_a of place, each along one axis e_a (flexible/integrals.py): the parts of the Psi_c along
+y, z and x, and, along x, the chi_p of what bending takes from its length, X_cd = e_x sum_p chi_p psi_c'(p) psi_d'(p). Then
+the field is linear in eta = (xi, zeta), zeta_p = 1/2 w'^2 with the slope w' = sum psi_c' xi_c at the place p. With
+sigma_a = int f_a dm, w_ab = int f_a f_b dm and p0_a = int s f_a dm, all computed once,
 
-    S = int rho dm = S0 + S1_a eta_a,      J = int (rho.rho - rho rho^T) dm = J0 + J1_a eta_a + 1/2 J2_ab eta_a eta_b,
-    N_a = int rho x Psi_a dm = N0_a + N1_ba eta_b,      m_ab = int Psi_a . Psi_b dm
+    p_a = int rho f_a dm = p0_a + sum_b w_ab e_b eta_b,     S = int rho dm = S0 + sum sigma_a e_a eta_a,
+    N_a = int rho x e_a f_a dm = p_a x e_a,     J = int (rho.rho - rho rho^T) dm = J0 + sum 1/2 eta_a T(p0_a + p_a, e_a),
+    dJ/deta_a = T(p_a, e_a),     T(p, e) = 2 p.e - p e^T - e p^T
 
-are complete but for the sections' own inertias, which enter linearly: the inertia integrals, computed once
-(flexible/field.py). By xi, E_ac = deta_a/dxi_c = (1, g_rc), g = G xi: S_c = E_ac S1_a, N_c = E_ac N_a, m_cd = E_ac m_ab
-E_bd. Momentum is K Y + h_c xi_c', where K is the ten-number inertia of (m, S, J) and h_c = (S_c, N_c), about the reference
-origin. In the body's axes and about its own origin
+are complete but for the sections' own inertias, which enter linearly: t_c in N_c, and in m_cd. By xi each mode has its
+parts and E_pc = dzeta_p/dxi_c = w' psi_c': S_c = E_ac sigma_a e_a, and so on. The modal mass of the body as it is bent is
+that of the modes, w_ap E_pd of parts along x, and E^T w E of the chi_p, which is g^T g by fewer, orthonormal functions
+phi_r: X_cd = e_x sum_r G_rcd phi_r, g_rc = G_rcd xi_d. To form it takes O(k^3), as to solve with it; all else is O(k^2), for
+the places are some multiple of the modes, and what needs only its product with a vector (`mass_times`) does not form it.
 
-    m a + e x S + S_c xi_c''         + w x (w x S + 2 S') + S1_r y_r                                   = F,
-    S x a + J e + N_c xi_c''         + w x (J w + N_c xi_c') + J' w + N_r y_r                          = moment of F,
-    S_c . a + N_c . e + m_cd xi_d''  + E_ac (w . (N1_ba - N1_ab) eta_b' - 1/2 w . dJ/deta_a w + m_ar y_r)  = tau_c,
+Momentum is K Y + h_c xi_c', where K is the ten-number inertia of (m, S, J) and h_c = (S_c, N_c), about the reference origin.
+In the body's axes and about its own origin
 
-y_r = xi'^T G_r xi', a the acceleration of the frame's origin, w and e = w' its angular velocity and acceleration, ' the rate
-seen from it.
+    m a + e x S + S_c xi_c''         + w x (w x S + 2 S') + e_x sigma_p y_p                              = F,
+    S x a + J e + N_c xi_c''         + w x (J w + N_c xi_c') + J' w + N_p y_p                            = moment of F,
+    S_c . a + N_c . e + m_cd xi_d''  + E_ac (2 w . (q_a x e_a) - 1/2 w . dJ/deta_a w + e_a.e_x w_ap y_p) = tau_c,
+
+y_p = (sum psi_c' xi_c')^2, q_a = int rho' f_a dm = sum_b w_ab e_b eta_b', a the acceleration of the frame's origin, w and
+e = w' its angular velocity and acceleration, ' the rate seen from it.
 
 docs/references.md: [P3], [Shabana 2013], [Schwertassek, Wallrapp 1999], [Kane, Ryan, Banerjee 1987].
 """
@@ -26,15 +33,19 @@ from __future__ import annotations
 
 from madi.bodies.fields import Arrays, Work
 from madi.kernel import inline, kernel
+from madi.kernel.sums import along, four_along, times
 from madi.spatial.inertia import put_inertia_from, turned_symmetric
 from madi.spatial.vector import (
+    NO_MOTION,
     NO_VECTOR,
+    X_AXIS,
+    Y_AXIS,
+    Z_AXIS,
     at,
     cross,
     dot,
     first,
     join,
-    minus,
     plus,
     plus_scaled,
     put,
@@ -49,110 +60,154 @@ from madi.spatial.vector import (
     velocity_at,
 )
 
-S1, J1, N0, MASS, J2, N1, G = range(7)  # the integrals in their order; before them are m, S0, J0
+# kinds of integrals, model.integral_at: m, S0, J0; sigma_a; p0_a; t_c; m_cd of the modes; w_ab; psi' of parts at places; G
+RIGID, SIGMA, FIRST, TILT, MASS, OVERLAP, SLOPE, GROWTH = range(8)
+Y_END, Z_END, X_END = range(3)  # model.part_end
 
 
 @inline
-def integral(model: Arrays, i, what):
-    """First number of an integral of body i."""
-    k, start = model.modes[i] + model.shortenings[i], model.inertia_at[i] + 10
-    if what == S1:
-        return start
-    if what == J1:
-        return start + 3 * k
-    if what == N0:
-        return start + 9 * k
-    if what == MASS:
-        return start + 12 * k
-    if what == J2:
-        return start + 12 * k + k * k
-    if what == N1:
-        return start + 12 * k + 7 * k * k
-    return start + 12 * k + 10 * k * k
+def functions(model: Arrays, i):
+    """How many functions the body is written with: parts of modes, then chi_p."""
+    return model.part_end[i, X_END] + model.slopes[i]
 
 
 @kernel
 def bend(model: Arrays, work: Work, i):
-    """eta = (xi, 1/2 xi^T G_r xi) and g_rc = sum_e G_rce xi_e, how function r of the foreshortening grows with mode c."""
-    k, l, n = model.modes[i], model.v_at[i], model.shortenings[i]
-    numbers, g, row = integral(model, i, G), model.shortening_at[i], model.eta_at[i]
-    for c in range(k):
-        work.eta[row + c] = work.xi[l + c]
-    for r in range(n):
-        total = 0.0
-        for c in range(k):
-            x = 0.0
-            for e in range(k):
-                x = x + model.shape[numbers + (r * k + c) * k + e] * work.xi[l + e]
-            work.shortening[g + r * k + c] = x
-            total = total + 0.5 * x * work.xi[l + c]
-        work.eta[row + k + r] = total
+    """eta, and E_pc of the bending parts."""
+    row, places, parts = model.eta_at[i], model.slopes[i], model.part_end[i, X_END]
+    s, g, w, eta = model.shape, work.shortening, work.slope, work.eta
+    rows, slope = model.integral_at[i, SLOPE], model.slope_at[i]
+    for u in range(parts):
+        eta[row + u] = work.xi[model.v_at[i] + model.part_mode[row + u]]
+    slopes_of(model, i, eta, row, w)
+    for p in range(places):
+        eta[row + parts + p] = 0.5 * w[slope + p] * w[slope + p]
+    for u in range(model.part_end[i, Z_END]):
+        at_u, numbers = model.shortening_at[i] + u * places, rows + u * places
+        for p in range(model.part_first[row + u], model.part_last[row + u]):
+            g[at_u + p] = w[slope + p] * s[numbers + p]
 
 
 @kernel
-def own_mass(model: Arrays, work: Work, i):
-    """m_cd of the body as it is bent: E^T m E, E = (1, g)."""
-    k, n, m = model.modes[i], model.shortenings[i], integral(model, i, MASS)
-    s, g, start = model.shape, work.shortening, model.shortening_at[i]
-    size = k + n
-    for c in range(k):
-        for d in range(c + 1):
-            total = s[m + c * size + d]
-            for r in range(n):
-                x, y = g[start + r * k + c], g[start + r * k + d]
-                total = total + s[m + c * size + k + r] * y + x * s[m + d * size + k + r]
-                for b in range(n):
-                    total = total + x * s[m + (k + r) * size + k + b] * g[start + b * k + d]
-            work.own_mass[model.block_at[i] + c * k + d] = total
-            work.own_mass[model.block_at[i] + d * k + c] = total
+def slopes_of(model: Arrays, i, x, k, out):
+    """sum_u psi_u' x_u at the places, x[k] of the first part, into `out` of places."""
+    row, places, slope, s = model.eta_at[i], model.slopes[i], model.slope_at[i], model.shape
+    for p in range(places):
+        out[slope + p] = 0.0
+    for u in range(model.part_end[i, Z_END]):
+        numbers, y = model.integral_at[i, SLOPE] + u * places, x[k + u]
+        for p in range(model.part_first[row + u], model.part_last[row + u]):
+            out[slope + p] = out[slope + p] + y * s[numbers + p]
 
 
 @kernel
 def bent_body(model: Arrays, work: Work, i):
-    """work.inertia of the body, h and m of its modes."""
+    """work.inertia of the body, h of its modes."""
     bend(model, work, i)
     by_functions(model, work, i)
     by_modes(model, work, i)
-    own_mass(model, work, i)
-    m, S = model.shape[model.inertia_at[i]], turned(work.R, i, three(work.bent, model.modal[i]))
+    m, S = model.shape[model.integral_at[i, RIGID]], turned(work.R, i, three(work.bent, model.modal[i]))
     J = turned_symmetric(work.R, i, bent_inertia(model, work, i))
     put_inertia_from(work.inertia, i, m, three(work.r, i), S, J)
 
 
+@inline
+def moment_of(model: Arrays, work: Work, i, a):
+    """p_a."""
+    n, row = functions(model, i), 4 * model.eta_at[i]
+    return work.moment[row + a], work.moment[row + n + a], work.moment[row + 2 * n + a]
+
+
+@inline
+def turning_along(p, e):
+    """T(p, e) of a unit vector along an axis: what dJ is where int rho f dm is p and f moves points along e."""
+    both = dot(p, e)
+    return (
+        2.0 * (both - p[0] * e[0]),
+        -(p[0] * e[1] + e[0] * p[1]),
+        -(p[0] * e[2] + e[0] * p[2]),
+        2.0 * (both - p[1] * e[1]),
+        -(p[1] * e[2] + e[1] * p[2]),
+        2.0 * (both - p[2] * e[2]),
+    )
+
+
 @kernel
 def by_functions(model: Arrays, work: Work, i):
-    """S and J of the bent body into work.bent; of every function of eta, S_a and N_a into work.slides, dJ/deta_a into
-    work.turns, all in the body's axes."""
-    n, s = model.modes[i] + model.shortenings[i], model.shape
-    start, row, eta = model.inertia_at[i], model.eta_at[i], work.eta
-    S, J = at(s, start + 1), six_at(s, start + 4)
+    """p_a into work.moment; S and J of the bent body into work.bent, in its axes."""
+    n, row, s, p = functions(model, i), model.eta_at[i], model.shape, work.moment
+    y_end, z_end, k = model.part_end[i, Y_END], model.part_end[i, Z_END], 4 * row
+    rows, sigma = model.integral_at[i, OVERLAP], model.integral_at[i, SIGMA]
+    times(s, rows, n, n, work.eta, row, z_end, n, p, k)
+    times(s, rows, n, n, work.eta, row, 0, y_end, p, k + n)
+    times(s, rows, n, n, work.eta, row, y_end, z_end, p, k + 2 * n)
     for a in range(n):
-        slide, turn = at(s, integral(model, i, S1) + 3 * a), six_at(s, integral(model, i, J1) + 6 * a)
-        N, half = at(s, integral(model, i, N0) + 3 * a), turn
-        for b in range(n):
-            x = eta[row + b]
-            N = plus_scaled(N, x, at(s, integral(model, i, N1) + 3 * (b * n + a)))
-            half = plus_scaled(half, 0.5 * x, six_at(s, integral(model, i, J2) + 6 * (a * n + b)))
-        S, J = plus_scaled(S, eta[row + a], slide), plus_scaled(J, eta[row + a], half)
-        put(work.slides, row + a, join(slide, N))
-        put(work.turns, row + a, minus(scaled(2.0, half), turn))  # J1 and twice the half of J2
-    put_bent(work, model.modal[i], S, J)
+        x, y, z = at(s, model.integral_at[i, FIRST] + 3 * a)
+        p[k + a], p[k + n + a], p[k + 2 * n + a] = p[k + a] + x, p[k + n + a] + y, p[k + 2 * n + a] + z
+        p[k + 3 * n + a] = s[sigma + a]
+    y, Y = in_all(model, work, i, 0, y_end)
+    z, Z = in_all(model, work, i, y_end, z_end)
+    x, X = in_all(model, work, i, z_end, n)
+    start = model.integral_at[i, RIGID]
+    J = plus(six_at(s, start + 4), turning_along(X, X_AXIS))
+    J = plus(J, plus(turning_along(Y, Y_AXIS), turning_along(Z, Z_AXIS)))
+    put_bent(work, model.modal[i], plus(at(s, start + 1), (x, y, z)), J)
+
+
+@kernel
+def in_all(model: Arrays, work: Work, i, start, end):
+    """Sums of sigma_a eta_a and of 1/2 (p0_a + p_a) eta_a over functions along one axis."""
+    total, p, row = 0.0, NO_VECTOR, model.eta_at[i]
+    for a in range(start, end):
+        x = work.eta[row + a]
+        total = total + model.shape[model.integral_at[i, SIGMA] + a] * x
+        both = plus(at(model.shape, model.integral_at[i, FIRST] + 3 * a), moment_of(model, work, i, a))
+        p = plus_scaled(p, 0.5 * x, both)
+    return total, p
+
+
+@inline
+def add_function(work: Work, c, sigma, p, e):
+    """Add to S_c, N_c and dJ/dxi_c what a function along e has."""
+    put(work.slides, c, plus(six(work.slides, c), join(scaled(sigma, e), cross(p, e))))
+    put(work.turns, c, plus(six(work.turns, c), turning_along(p, e)))
 
 
 @kernel
 def by_modes(model: Arrays, work: Work, i):
-    """By xi: each mode brings its part of the foreshortening along; then h_c, about the reference origin."""
-    k, row, start = model.modes[i], model.eta_at[i], model.shortening_at[i]
-    D, F, r = work.turns, work.slides, three(work.r, i)
+    """S_c, N_c, dJ/dxi_c: of a mode's parts, and what they take from the length along; then h_c, about the reference
+    origin."""
+    l, row, r = model.v_at[i], model.eta_at[i], three(work.r, i)
+    sigma, k, z_end = model.integral_at[i, SIGMA], model.modes[i], model.part_end[i, Z_END]
     for c in range(k):
-        D_c, F_c = six(D, row + c), six(F, row + c)
-        for b in range(model.shortenings[i]):
-            g = work.shortening[start + b * k + c]
-            D_c, F_c = plus_scaled(D_c, g, six(D, row + k + b)), plus_scaled(F_c, g, six(F, row + k + b))
-        put(D, row + c, D_c)
-        put(F, row + c, F_c)
-        S, N = turned(work.R, i, first(F_c)), turned(work.R, i, second(F_c))
-        put(work.h, model.v_at[i] + c, join(S, plus(N, cross(r, S))))
+        put(work.slides, l + c, join(NO_VECTOR, at(model.shape, model.integral_at[i, TILT] + 3 * c)))
+        put(work.turns, l + c, NO_MOTION)
+    for u in range(model.part_end[i, Y_END]):
+        c = l + model.part_mode[row + u]
+        add_function(work, c, model.shape[sigma + u], moment_of(model, work, i, u), Y_AXIS)
+    for u in range(model.part_end[i, Y_END], z_end):
+        c = l + model.part_mode[row + u]
+        add_function(work, c, model.shape[sigma + u], moment_of(model, work, i, u), Z_AXIS)
+    for u in range(z_end, model.part_end[i, X_END]):
+        c = l + model.part_mode[row + u]
+        add_function(work, c, model.shape[sigma + u], moment_of(model, work, i, u), X_AXIS)
+    if model.slopes[i] > 0:
+        for u in range(z_end):
+            x, p = taken_along(model, work, i, u)
+            add_function(work, l + model.part_mode[row + u], x, p, X_AXIS)
+    for c in range(l, l + k):
+        F = six(work.slides, c)
+        S, N = turned(work.R, i, first(F)), turned(work.R, i, second(F))
+        put(work.h, c, join(S, plus(N, cross(r, S))))
+
+
+@kernel
+def taken_along(model: Arrays, work: Work, i, u):
+    """sum_p E_pc sigma_p and sum_p E_pc p_p of bending part u."""
+    n, row, at_u = functions(model, i), model.eta_at[i], model.shortening_at[i] + u * model.slopes[i]
+    at_p, start, end = 4 * row + model.part_end[i, X_END], model.part_first[row + u], model.part_last[row + u]
+    x, y, z, sigma = four_along(work.moment, at_p, n, work.shortening, at_u, start, end)
+    return sigma, (x, y, z)
 
 
 @inline
@@ -175,16 +230,16 @@ def own_force(model: Arrays, work: Work, i):
     """Force (f, n) about the reference origin that the motion of the body takes for xi'' = 0, by the equations on top in its
     axes, where its integrals are sparse; work.own: what it adds to the equations of its modes, but for that force."""
     R, r = work.R, three(work.r, i)
-    Y, A, m = six(work.Y, i), six(work.A, i), model.shape[model.inertia_at[i]]
+    Y, A, m = six(work.Y, i), six(work.A, i), model.shape[model.integral_at[i, RIGID]]
     a = plus(velocity_at(A, r), cross(second(Y), velocity_at(Y, r)))  # acceleration of the frame's origin
     a, e, w = turned_back(R, i, a), turned_back(R, i, second(A)), turned_back(R, i, second(Y))
     S_rate, N_rate, turn = modes_in_motion(model, work, i, a, e, w)
     f, n = foreshortening_in_motion(model, work, i)
     coriolis(model, work, i, w)
     S, J = three(work.bent, model.modal[i]), bent_inertia(model, work, i)
-    # m a + e x S + w x (w x S + 2 S') + S1_r y_r
+    # m a + e x S + w x (w x S + 2 S') + e_x sigma_p y_p
     f = plus(plus(plus_scaled(f, m, a), cross(e, S)), cross(w, plus(scaled(2.0, S_rate), cross(w, S))))
-    # S x a + J e + w x (J w + N_c xi_c') + J' w + N_r y_r
+    # S x a + J e + w x (J w + N_c xi_c') + J' w + N_p y_p
     n = plus(plus(n, turn), plus(cross(S, a), symmetric_times(J, e)))
     n = plus(n, cross(w, plus(N_rate, symmetric_times(J, w))))
     f, n = turned(R, i, f), turned(R, i, n)
@@ -195,54 +250,123 @@ def own_force(model: Arrays, work: Work, i):
 def modes_in_motion(model: Arrays, work: Work, i, a, e, w):
     """S', N_c xi_c' and J' w; work.own = 1/2 w . dJ/dxi_c w - S_c . a - N_c . e."""
     S_rate, N_rate, turn = NO_VECTOR, NO_VECTOR, NO_VECTOR
-    row, l = model.eta_at[i], model.v_at[i]
-    for c in range(model.modes[i]):
-        x, F = work.xi_rate[l + c], six(work.slides, row + c)
-        work.eta_rate[row + c] = x
+    for c in range(model.v_at[i], model.v_end[i]):
+        x, F = work.xi_rate[c], six(work.slides, c)
         S_rate, N_rate = plus_scaled(S_rate, x, first(F)), plus_scaled(N_rate, x, second(F))
-        u = symmetric_times(six(work.turns, row + c), w)
+        u = symmetric_times(six(work.turns, c), w)
         turn = plus_scaled(turn, x, u)
-        work.own[l + c] = 0.5 * dot(w, u) - dot(first(F), a) - dot(second(F), e)
+        work.own[c] = 0.5 * dot(w, u) - dot(first(F), a) - dot(second(F), e)
     return S_rate, N_rate, turn
 
 
 @kernel
 def foreshortening_in_motion(model: Arrays, work: Work, i):
-    """S1_r y_r and N_r y_r: what the foreshortening's acceleration for xi'' = 0 takes; work.own less E_ac m_ar y_r. Its rate
-    is kept."""
-    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.shortenings[i]
-    s, g, v = model.shape, work.shortening, work.xi_rate
-    f, moment, start = NO_VECTOR, NO_VECTOR, model.shortening_at[i]
-    for b in range(n - k):
-        numbers, m, u = integral(model, i, G) + b * k * k, integral(model, i, MASS), model.eta_at[i] + k + b
-        x, y = 0.0, 0.0
-        for c in range(k):
-            x = x + g[start + b * k + c] * v[l + c]
-            for d in range(k):
-                y = y + s[numbers + c * k + d] * v[l + c] * v[l + d]
-        work.eta_rate[u] = x
-        F = six(work.slides, u)
-        f, moment = plus_scaled(f, y, first(F)), plus_scaled(moment, y, second(F))
-        for c in range(k):
-            x = s[m + c * n + k + b]
-            for d in range(n - k):
-                x = x + g[start + d * k + c] * s[m + (k + d) * n + k + b]
-            work.own[l + c] = work.own[l + c] - x * y
-    return f, moment
+    """sum e_x sigma_p y_p and N_p y_p: what the foreshortening's acceleration for xi'' = 0 takes. eta' is kept, and y_p in
+    work.push."""
+    l, row, parts, slope = model.v_at[i], model.eta_at[i], model.part_end[i, X_END], model.slope_at[i]
+    for u in range(parts):
+        work.eta_rate[row + u] = work.xi_rate[l + model.part_mode[row + u]]
+    slopes_of(model, i, work.eta_rate, row, work.push)
+    x, moment = 0.0, NO_VECTOR
+    for p in range(model.slopes[i]):
+        rate = work.push[slope + p]
+        work.eta_rate[row + parts + p] = work.slope[slope + p] * rate
+        work.push[slope + p] = rate * rate
+        x = x + model.shape[model.integral_at[i, SIGMA] + parts + p] * rate * rate
+        moment = plus_scaled(moment, rate * rate, moment_of(model, work, i, parts + p))
+    return scaled(x, X_AXIS), cross(moment, X_AXIS)
 
 
 @kernel
 def coriolis(model: Arrays, work: Work, i, w):
-    """work.own less E_ac w . (N1_ba - N1_ab) eta_b'."""
-    k, l, n = model.modes[i], model.v_at[i], model.modes[i] + model.shortenings[i]
-    s, numbers, row = model.shape, integral(model, i, N1), model.eta_at[i]
-    for a in range(n):
-        x = 0.0
-        for b in range(n):
-            change = minus(at(s, numbers + 3 * (b * n + a)), at(s, numbers + 3 * (a * n + b)))
-            x = x + work.eta_rate[row + b] * dot(w, change)
-        if a < k:
-            work.own[l + a] = work.own[l + a] - x
-        else:
-            for c in range(k):
-                work.own[l + c] = work.own[l + c] - work.shortening[model.shortening_at[i] + (a - k) * k + c] * x
+    """work.own less E_ac (2 w . (q_a x e_a) + e_a . e_x w_ap y_p)."""
+    row, n, s, k = model.eta_at[i], functions(model, i), model.shape, 3 * model.eta_at[i]
+    y_end, z_end, parts = model.part_end[i, Y_END], model.part_end[i, Z_END], model.part_end[i, X_END]
+    rows, slope, places, q = model.integral_at[i, OVERLAP], model.slope_at[i], model.slopes[i], work.momenta
+    times(s, rows, n, z_end, work.eta_rate, row, z_end, n, q, k)
+    times(s, rows, n, n, work.eta_rate, row, 0, y_end, q, k + n)
+    times(s, rows, n, n, work.eta_rate, row, y_end, z_end, q, k + 2 * n)
+    times(s, rows + z_end * n + parts, n, n - z_end, work.push, slope, 0, places, q, k + z_end)
+    for u in range(y_end):
+        take_own(model, work, i, u, 2.0 * (q[k + u] * w[2] - q[k + 2 * n + u] * w[0]))
+    for u in range(y_end, z_end):
+        take_own(model, work, i, u, 2.0 * (q[k + n + u] * w[0] - q[k + u] * w[1]))
+    for a in range(z_end, n):
+        q[k + a] = q[k + a] + 2.0 * (q[k + 2 * n + a] * w[1] - q[k + n + a] * w[2])
+    for u in range(z_end, parts):
+        take_own(model, work, i, u, q[k + u])
+    for u in range(z_end):
+        take_own(model, work, i, u, taken_from(model, work, i, u, q, k + parts))
+
+
+@inline
+def take_own(model: Arrays, work: Work, i, u, x):
+    """work.own of the mode of part u less x."""
+    c = model.v_at[i] + model.part_mode[model.eta_at[i] + u]
+    work.own[c] = work.own[c] - x
+
+
+@inline
+def taken_from(model: Arrays, work: Work, i, u, x, k):
+    """sum_p E_pc x_p of bending part u, x[k] of the first place."""
+    at_u, row = model.shortening_at[i] + u * model.slopes[i], model.eta_at[i]
+    return along(work.shortening, at_u, x, k, model.part_first[row + u], model.part_last[row + u])
+
+
+@kernel
+def mass_times(model: Arrays, work: Work, i, x):
+    """work.modal_momentum of the body: m_cd x_d as it is bent, by E x and E^T; x[v_at] of its first mode."""
+    l, k, n, row = model.v_at[i], model.modes[i], functions(model, i), model.eta_at[i]
+    z_end, parts, places, slope = model.part_end[i, Z_END], model.part_end[i, X_END], model.slopes[i], model.slope_at[i]
+    s, g, push, pull, total = model.shape, work.shortening, work.push, work.pull, work.modal_momentum
+    times(s, model.integral_at[i, MASS], k, k, x, l, 0, k, total, l)
+    for p in range(places):
+        push[slope + p] = 0.0
+    for u in range(z_end):  # E x
+        y, at_u = x[l + model.part_mode[row + u]], model.shortening_at[i] + u * places
+        for p in range(model.part_first[row + u], model.part_last[row + u]):
+            push[slope + p] = push[slope + p] + y * g[at_u + p]
+    times(s, model.integral_at[i, OVERLAP] + parts * n + parts, n, places, push, slope, 0, places, pull, slope)
+    for u in range(z_end, parts):
+        c, numbers = l + model.part_mode[row + u], model.integral_at[i, OVERLAP] + u * n + parts
+        total[c] = total[c] + along(s, numbers, push, slope, 0, places)
+        for p in range(places):
+            pull[slope + p] = pull[slope + p] + x[c] * s[numbers + p]
+    for u in range(z_end):
+        c = l + model.part_mode[row + u]
+        total[c] = total[c] + taken_from(model, work, i, u, pull, slope)
+
+
+@kernel
+def own_mass(model: Arrays, work: Work, i):
+    """m_cd of the body as it is bent: that of the modes, of what they take from the length g^T g, and of both."""
+    k, n, b, row = model.modes[i], model.shortenings[i], model.block_at[i], model.eta_at[i]
+    z_end, parts, places, s = model.part_end[i, Z_END], model.part_end[i, X_END], model.slopes[i], model.shape
+    m, mass, mine, growth = work.own_mass, model.integral_at[i, MASS], work.products, model.growth_at[i]
+    for c in range(k * k):
+        m[b + c] = s[mass + c]
+    if places == 0:
+        return
+    y_end, numbers = model.part_end[i, Y_END], model.integral_at[i, GROWTH]
+    for u in range(z_end):
+        start, end = (0, y_end) if u < y_end else (y_end, z_end)
+        times(s, numbers, end - start, n, work.eta, row + start, 0, end - start, work.growth, growth + u * n)
+        numbers = numbers + n * (end - start)
+    for u in range(z_end):
+        times(work.growth, growth, n, u + 1, work.growth, growth + u * n, 0, n, mine, row)
+        for v in range(u + 1):
+            add_mass(model, work, i, u, v, mine[row + v])
+    for u in range(z_end, parts):
+        numbers = model.integral_at[i, OVERLAP] + u * functions(model, i) + parts
+        for v in range(z_end):
+            add_mass(model, work, i, u, v, taken_from(model, work, i, v, s, numbers))
+
+
+@inline
+def add_mass(model: Arrays, work: Work, i, u, v, m):
+    """Add to m_cd and m_dc of the modes of two parts."""
+    row, b, k = model.eta_at[i], model.block_at[i], model.modes[i]
+    c, d = model.part_mode[row + u], model.part_mode[row + v]
+    work.own_mass[b + c * k + d] = work.own_mass[b + c * k + d] + m
+    if u != v:
+        work.own_mass[b + d * k + c] = work.own_mass[b + d * k + c] + m

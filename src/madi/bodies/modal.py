@@ -15,7 +15,7 @@ docs/references.md: [P3].
 from __future__ import annotations
 
 from madi.bodies import rigid
-from madi.bodies.bending import bent_body, own_force
+from madi.bodies.bending import bent_body, mass_times, own_force, own_mass
 from madi.bodies.fields import Arrays, Work
 from madi.joints import modal as joint
 from madi.joints.columns import is_driven, is_free
@@ -67,8 +67,9 @@ def place(model: Arrays, work: Work, i, q):
 def place_by_modes(model: Arrays, work: Work, i):
     """A point of a flexible body, or (walked the other way) the body on the point it is attached to; one unit motion for
     every mode: all that the mode moves there."""
-    k, B = model.mode_v[i], work.B
-    joint.point_pose(model, i, work.xi, k, work.joint_R, work.joint_p)
+    k, B, x = model.mode_v[i], work.B, model.motion_at[i]
+    joint.bow(model, i, work.xi, k, work.bow, x)
+    joint.point_pose(model, i, work.xi, k, work.bow, x, work.joint_R, work.joint_p)
     compose(model, work, i)
     outward, turn = is_point(model, i), model.turn[i]
     body, sign, o = i, -1.0, three(work.r, i)
@@ -76,9 +77,10 @@ def place_by_modes(model: Arrays, work: Work, i):
         body, sign = model.parent[i], 1.0
     else:
         o = parent_point(model, work, i)
+    left = joint.left_jacobian(model, i, work.xi, k)
     line = cross(o, axis(work.R, body, max(min(turn, 2), 0)))
     for c in range(model.modes[i]):
-        u, e = joint.direction(model, i, c, work.xi, k), joint.turning(model, i, c, work.xi, k)
+        u, e = joint.direction(model, i, c, work.bow, x), joint.turning(model, i, c, left)
         v, w = scaled(sign, turned(work.R, body, u)), scaled(sign, turned(work.R, body, e))
         if turn == joint.ANYHOW:
             v = plus(v, cross(o, w))
@@ -87,7 +89,7 @@ def place_by_modes(model: Arrays, work: Work, i):
         b = join(v, w)
         if outward:
             b = plus(b, six(B, k + c))
-        put(B, model.motion_at[i] + c, b)
+        put(B, x + c, b)
     if not outward:
         bent_body(model, work, i)
 
@@ -110,7 +112,7 @@ def move_by_modes(model: Arrays, work: Work, i):
         if is_point(model, i):  # less what moves the body itself
             b = minus(b, scaled(v[l + c], six(B, l + c)))
     rigid.add_relative(model, work, i, b)
-    joint.point_bias(model, i, work.xi, l, v, l, work.joint_b)
+    joint.point_bias(model, i, work.xi, v, l, work.bow, model.motion_at[i], work.joint_b)
     put(work.A, i, plus(six(work.A, i), from_joint(model, i, joint_frame(model, work, i), six_at(work.joint_b, 0))))
 
 
@@ -190,6 +192,7 @@ def columns(model: Arrays, work: Work, i):
 @kernel
 def own_columns(model: Arrays, work: Work, i):
     """Of the body's frame and modes; all that hangs on its points is in U of their unit motions."""
+    own_mass(model, work, i)
     l = model.v_at[i]
     B, U, h = work.B, work.U, work.h
     for c in range(l, model.v_end[i]):
@@ -235,11 +238,10 @@ def balance(model: Arrays, work: Work, i):
     a, qdd = six(work.a, i), work.acceleration
     force = momentum(model, work, i, a, qdd)
     put(work.W, i, minus(force, six(work.W, i)))
+    mass_times(model, work, i, qdd)
     for c in range(l, m):
         x = dot(six(work.h, c), a) - work.own[c] + dot(six(work.B, c), force)
-        for d in range(l, m):
-            x = x + modal_mass(model, work, i, c, d) * qdd[d]
-        work.own[c] = x
+        work.own[c] = x + work.modal_momentum[c]
 
 
 @separate
@@ -302,6 +304,7 @@ def transform(model: Arrays, work: Work, i):
     M, P = work.M, work.P
     B, h, nv = work.B, work.h, model.nv
     terms(model, work, i)
+    own_mass(model, work, i)
     x = model.tip_motion[i]
     while x >= 0:
         c, b = model.motion_column[x], six(B, x)
@@ -335,9 +338,8 @@ def energy(model: Arrays, work: Work, i):
 def modal_energy(model: Arrays, work: Work, i):
     """Kinetic energy beyond that of the frame, Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d', into work.own of the first mode."""
     total = 0.0
+    mass_times(model, work, i, work.xi_rate)
     for c in range(model.v_at[i], model.v_end[i]):
-        x = dot(six(work.h, c), six(work.Y, i))
-        for d in range(model.v_at[i], model.v_end[i]):
-            x = x + 0.5 * modal_mass(model, work, i, c, d) * work.xi_rate[d]
+        x = dot(six(work.h, c), six(work.Y, i)) + 0.5 * work.modal_momentum[c]
         total = total + x * work.xi_rate[c]
     work.own[model.v_at[i]] = total

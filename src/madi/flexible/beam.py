@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -89,31 +89,26 @@ class Beam:
         rho, E = positive_number(self.rho, f"{what}: rho"), positive_number(self.E, f"{what}: E")
         G = E / 2.6 if self.G is None else positive_number(self.G, f"{what}: G")
         x, w = quadrature(self.length)
-        k, n = len(shapes), len(x)
         rigidity = {"y": E * s.iz, "z": E * s.iy, "twist": G * s.torsion, "axial": E * s.area}
-        K = np.zeros((k, k))
-        for c, (_, a, one) in enumerate(shapes):
-            for d, (_, b, other) in enumerate(shapes):
-                if a == b:
-                    order = 2 if a in "yz" else 1
-                    K[c, d] = rigidity[a] * np.sum(w * one(x, order) * other(x, order))
-        rows = [self._rows(float(at)) for at in x]
-        psi, theta = (np.stack([row[j] for row in rows], axis=1) for j in range(2))
+        strains = np.array([shape(x, 2 if a in "yz" else 1) for _, a, shape in shapes])
+        K = (np.array([rigidity[a] for _, a, _ in shapes])[:, None] * self._together) * ((strains * w) @ strains.T)
+        psi, theta = self._rows(x)
+        slopes = self._slopes(x)
         tilting = w[:, None, None] * np.diag([0.0, s.iy, s.iz])
         sections = w[:, None, None] * np.diag([s.polar, 0.0, 0.0])
         if self._tilts(np.einsum("cni,nij,cnj->c", theta, tilting, theta), s.area * np.einsum("n,cni,cni->c", w, psi, psi)):
             sections = sections + tilting
         sections = rho * sections
-        chi = np.zeros((k, k, n, 3))
-        chi[..., 0] = -self._shortening(lambda f: running_integral(f(x), self.length))
+        chi = np.zeros((*K.shape, *x.shape, 3))
+        chi[..., 0] = -running_integral(self._products(slopes), self.length)
         points = np.stack([x, 0 * x, 0 * x], axis=1)
         found = Field(
             tuple(name for name, _, _ in shapes), tuple("rad" if a == "twist" else "m" for _, a, _ in shapes), points,
-            rho * s.area * w, sections, psi, theta, chi, K, np.zeros((k, k)),
+            rho * s.area * w, sections, psi, theta, chi, K, np.zeros_like(K), bends=slopes,
         )  # fmt: skip
         found.check(what)
         D = damping_matrix(K, found.modal_mass, self.damping, self.proportional, what)
-        return Field(**{**found.__dict__, "damping": D})
+        return replace(found, damping=D)
 
     def _tilts(self, turning: np.ndarray, sliding: np.ndarray) -> bool:
         """Whether sections resist being tilted: as given, or where that changes the frequency of a mode by a thousandth."""
@@ -133,30 +128,36 @@ class Beam:
                 raise InputError(f"{what}: points {places[round(float(x), 9)]!r} and {name!r} are at one place; keep one")
             places[round(float(x), 9)] = name
 
-    def _rows(self, x: float) -> tuple[np.ndarray, np.ndarray]:
-        """Psi and Theta of all modes at x."""
-        psi, theta = np.zeros((len(self.shapes), 3)), np.zeros((len(self.shapes), 3))
+    def _rows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Psi and Theta of all modes at places x: (modes, places, 3)."""
+        psi, theta = np.zeros((2, len(self.shapes), len(x), 3))
         for c, (_, family, shape) in enumerate(self.shapes):
             if family == "y":
-                psi[c, 1], theta[c, 2] = shape(x), shape(x, 1)
+                psi[c, :, 1], theta[c, :, 2] = shape(x), shape(x, 1)
             elif family == "z":
-                psi[c, 2], theta[c, 1] = shape(x), -shape(x, 1)
+                psi[c, :, 2], theta[c, :, 1] = shape(x), -shape(x, 1)
             elif family == "twist":
-                theta[c, 0] = shape(x)
+                theta[c, :, 0] = shape(x)
             else:
-                psi[c, 0] = shape(x)
+                psi[c, :, 0] = shape(x)
         scale = self.length
         return np.where(np.abs(psi) < ROUNDING, 0.0, psi), np.where(np.abs(theta) * scale < ROUNDING, 0.0, theta)
 
-    def _shortening(self, integrate: Callable[[Callable[[Any], Any]], Any]) -> np.ndarray:
-        """int_0^x psi_c' psi_d' of bending shapes in one plane (zero where stiffening is off)."""
-        k = len(self.shapes)
-        rows = [[np.asarray(0.0)] * k for _ in range(k)]
-        for c, (_, a, one) in enumerate(self.shapes):
-            for d, (_, b, other) in enumerate(self.shapes):
-                both = self.stiffening and a == b and a in "yz"
-                rows[c][d] = np.asarray(integrate(lambda x, p=one, q=other: p(x, 1) * q(x, 1))) * float(both)  # type: ignore[misc]
-        return np.array(rows)
+    def _slopes(self, x: np.ndarray) -> np.ndarray:
+        """psi' of bending modes (modes, places), zero of others; all zero where stiffening is off."""
+        bends = [self.stiffening and family in "yz" for _, family, _ in self.shapes]
+        return np.array([s(x, 1) if yes else 0 * x for yes, (_, _, s) in zip(bends, self.shapes, strict=True)])
+
+    @property
+    def _together(self) -> np.ndarray:
+        """Whether two modes are of one family: 1 or 0."""
+        families = np.array([family for _, family, _ in self.shapes])
+        return (families[:, None] == families[None, :]).astype(float)
+
+    def _products(self, slopes: np.ndarray) -> np.ndarray:
+        """psi_c' psi_d' of modes in one plane (modes, modes, places)."""
+        products: np.ndarray = self._together[:, :, None] * slopes[:, None] * slopes[None, :]
+        return products
 
     def station(self, point: np.ndarray) -> Station:
         """The section at a point's x; the point is carried by it."""
@@ -168,11 +169,11 @@ class Beam:
         label = f"{x:.9g}" if named is None else named
         if named is None and label in self.points:  # a name that is another place's number
             label += " m"
-        psi, theta = self._rows(x)
+        psi, theta = (rows[:, 0] for rows in self._rows(np.array([x])))
         chi = np.zeros((len(psi), len(psi), 3))
         if x > 0:
             u, w = quadrature(x)
-            chi[..., 0] = -self._shortening(lambda f: np.sum(w * f(u)))
+            chi[..., 0] = -self._products(self._slopes(u)) @ w
         return Station(label, x, np.array([x, 0.0, 0.0]), psi, theta, chi)
 
     def named(self) -> dict[str, np.ndarray]:
@@ -221,13 +222,15 @@ def quadrature(length: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def running_integral(values: np.ndarray, length: float) -> np.ndarray:
-    """int_0^x of a function known at the points of quadrature, at the same points."""
+    """int_0^x of functions known at the points of quadrature (the last axis), at the same points."""
     u, w = np.polynomial.legendre.leggauss(ORDER)
     basis = np.polynomial.legendre.legvander(u, ORDER - 1)
     primitive = np.array([
         np.polynomial.legendre.legval(u, np.polynomial.legendre.legint(row, lbnd=-1)) for row in np.eye(ORDER)
     ]).T  # fmt: skip
     inside = primitive @ np.linalg.inv(basis)
-    panels = values.reshape(PANELS, ORDER) * (0.5 * length / PANELS)
-    before = np.concatenate([[0.0], np.cumsum(panels @ w)[:-1]])
-    return (before[:, None] + panels @ inside.T).reshape(-1)
+    panels = values.reshape(*values.shape[:-1], PANELS, ORDER) * (0.5 * length / PANELS)
+    whole = panels @ w
+    before = np.zeros_like(whole)
+    before[..., 1:] = np.cumsum(whole[..., :-1], axis=-1)
+    return (before[..., None] + panels @ inside.T).reshape(values.shape)

@@ -7,20 +7,21 @@ geometric stiffening, is what bending takes from their length.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from madi.errors import InputError, a_number, not_negative
+from madi.flexible.integrals import Plane, planes, turning
 
 ENOUGH = 1e-4  # functions of foreshortening smaller than this against the largest are left out
 NO_SHORTENING = 1e-12  # m for a mode of 1, over all mass: none of the shapes foreshortens the body
 DEPENDENT = 1e-10  # smallest eigenvalue of the scaled modal mass: below, one mode is a sum of others
 NOT_STIFF = 1e-9  # of the largest eigenvalue of the stiffness: rounding of those that are zero
 COUPLED = 1e-9  # entry of a modal matrix, against its diagonal, that is more than rounding
-ROUNDING, LEAST_SIZE = 1e-14, 1e-300  # of the largest entry; that is at least this
+LEAST_SIZE = 1e-300  # the largest entry is at least this
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,13 @@ class Station:
     position: np.ndarray
     psi: np.ndarray  # (modes, 3)
     theta: np.ndarray  # (modes, 3)
-    chi: np.ndarray  # (modes, modes, 3)
+    chi: np.ndarray  # (modes, modes, 3), along x
 
     def numbers(self, chi: np.ndarray) -> np.ndarray:
-        """What a modal joint reads (joints/modal.py); X less that of the point on which the body hangs."""
-        return np.concatenate([self.psi.reshape(-1), self.theta.reshape(-1), (self.chi - chi).reshape(-1)])
+        """What a modal joint reads (joints/modal.py); X less that of the point on which the body hangs, nothing where that
+        is zero."""
+        left = (self.chi - chi)[:, :, 0]
+        return np.concatenate([self.psi.reshape(-1), self.theta.reshape(-1), left.reshape(-1) if np.any(left) else []])
 
     @property
     def turn(self) -> int:
@@ -57,21 +60,33 @@ class Field:
     sections: np.ndarray  # (N, 3, 3) rotary inertia of each point
     psi: np.ndarray  # (k, N, 3)
     theta: np.ndarray  # (k, N, 3)
-    chi: np.ndarray  # (k, k, N, 3)
+    chi: np.ndarray  # (k, k, N, 3), along x
     stiffness: np.ndarray  # (k, k)
     damping: np.ndarray
     turns: bool = True  # the modes tell how points turn
     mass: np.ndarray | None = None  # (k, k) modal masses, where they are known better than from the points
+    bends: np.ndarray | None = None  # (k, N) psi' of bending modes, of which chi is made; None: nothing foreshortens it
+
+    @property
+    def slopes(self) -> np.ndarray:
+        """psi' of bending modes (k, N), zero of others."""
+        return np.zeros((len(self.names), len(self.masses))) if self.bends is None else self.bends
+
+    @cached_property
+    def planes(self) -> list[Plane]:
+        """The planes in which it bends, and the products of slopes there."""
+        return planes(self)
 
     @property
     def rigid(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Mass, centre of mass and inertia about it, undeformed."""
         m = float(np.sum(self.masses))
         com = np.einsum("n,ni->i", self.masses, self.points) / m
-        return m, com, self._inertia(self.points - com)
+        return m, com, self.inertia(self.points - com)
 
-    def _inertia(self, s: np.ndarray) -> np.ndarray:
-        return _turning(np.einsum("n,ni,nj->ij", self.masses, s, s)) + np.sum(self.sections, axis=0)
+    def inertia(self, s: np.ndarray) -> np.ndarray:
+        """J of the points at s, undeformed."""
+        return turning(np.einsum("n,ni,nj->ij", self.masses, s, s)) + np.sum(self.sections, axis=0)
 
     @property
     def modal_mass(self) -> np.ndarray:
@@ -81,40 +96,22 @@ class Field:
         slides = np.einsum("n,cni,dni->cd", self.masses, self.psi, self.psi)
         return slides + np.einsum("cni,nij,dnj->cd", self.theta, self.sections, self.theta)
 
-    def integrals(self, origin: np.ndarray, chi: np.ndarray) -> tuple[np.ndarray, int]:
-        """The inertia integrals about a point of the body, as kernels read them (bodies/bending.py), with X less that of the
-        point; and how many functions the foreshortening takes."""
-        functions, G = self.shortening(self.chi - chi[:, :, None, :])
-        dm, psi, s = self.masses, np.concatenate([self.psi, functions]), self.points - origin
-        n, k = len(psi), len(self.names)
-        tilted = np.zeros((n, 3))
-        tilted[:k] = np.einsum("nij,cnj->ci", self.sections, self.theta)
-        mass = np.einsum("n,cni,dni->cd", dm, psi, psi)
-        mass[:k, :k] = self.modal_mass
-        turn = np.array([_six(_turning(_both(np.einsum("n,ni,nj->ij", dm, s, psi[c])))) for c in range(n)])
-        turns = np.array([
-            _six(_turning(_both(np.einsum("n,ni,nj->ij", dm, psi[c], psi[d])))) for c in range(n) for d in range(n)
-        ])  # fmt: skip
-        parts = [
-            [np.sum(dm)], np.einsum("n,ni->i", dm, s), _six(self._inertia(s)), np.einsum("n,cni->ci", dm, psi), turn,
-            np.einsum("n,cni->ci", dm, np.cross(s, psi)) + tilted, mass, turns,
-            np.einsum("n,cdni->cdi", dm, np.cross(psi[:, None], psi[None, :])), G,
-        ]  # fmt: skip
-        return np.concatenate([_without_rounding(part).reshape(-1) for part in parts]), len(functions)
-
     def shortening(self, chi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """X_cd = sum_r G_rcd phi_r, with a few functions phi_r (r, N, 3) orthonormal over the mass; the kinetic energy of
         the line (or the lumped masses) is that of the field without any term cut, and positive, for however many of them."""
-        k = len(self.names)
-        weights = np.sqrt(self.masses)[:, None]
-        rows = (chi * weights).reshape(k * k, -1)
-        if not np.linalg.norm(rows) > NO_SHORTENING * np.sqrt(np.sum(self.masses)):
+        k, weights = len(self.names), np.sqrt(self.masses)
+        if not np.linalg.norm(chi[..., 0] * weights) > NO_SHORTENING * np.sqrt(np.sum(self.masses)):
             return np.zeros((0, *self.points.shape)), np.zeros((0, k, k))
-        _, sizes, functions = np.linalg.svd(rows, full_matrices=False)
+        rows = [chi[plane.c, plane.d, :, 0] * weights for plane in self.planes]
+        few = np.vstack([plane.reduced(mine) for plane, mine in zip(self.planes, rows, strict=True)])
+        _, sizes, functions = np.linalg.svd(few, full_matrices=False)
         functions = functions[sizes > ENOUGH * sizes[0]]
-        with np.errstate(all="ignore"):
-            shapes = np.where(weights > 0, functions.reshape(-1, *self.points.shape) / weights, 0.0)
-        return shapes, (rows @ functions.T).T.reshape(-1, k, k)
+        G = np.zeros((len(functions), k, k))
+        for plane, mine in zip(self.planes, rows, strict=True):
+            G[:, plane.c, plane.d] = G[:, plane.d, plane.c] = functions @ mine.T
+        shapes = np.zeros((len(functions), *self.points.shape))
+        np.divide(functions, weights, out=shapes[:, :, 0], where=weights > 0)
+        return shapes, G
 
     def check(self, what: str) -> None:
         """Finite, and the modes independent of each other."""
@@ -203,22 +200,3 @@ def frame_station(modes: int) -> Station:
     return Station(
         "frame", float("nan"), np.zeros(3), np.zeros((modes, 3)), np.zeros((modes, 3)), np.zeros((modes, modes, 3))
     )
-
-
-def _without_rounding(values: Any) -> np.ndarray:
-    """Entries that are rounding next to the largest are zero: a trace can drop them."""
-    array = np.asarray(values, dtype=float)
-    return np.where(np.abs(array) < ROUNDING * np.max(np.abs(array), initial=0.0), 0.0, array)
-
-
-def _turning(P: np.ndarray) -> np.ndarray:
-    """int (rho.rho 1 - rho rho^T) of int rho rho^T."""
-    return np.trace(P) * np.eye(3) - P
-
-
-def _both(P: np.ndarray) -> np.ndarray:
-    return P + P.T
-
-
-def _six(J: np.ndarray) -> Sequence[float]:
-    return [J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2]]

@@ -37,8 +37,8 @@ class Shape:
         return float(values) if np.ndim(x) == 0 else values
 
 
-def _basis(b: float, x: np.ndarray, order: int, length: float) -> np.ndarray:
-    """cos b x, sin b x, exp(-b x), exp(-b (L - x)) and their derivatives: stacked."""
+def _basis(b: Any, x: np.ndarray, order: int, length: float) -> np.ndarray:
+    """cos b x, sin b x, exp(-b x), exp(-b (L - x)) and their derivatives: stacked; at one x also of many b."""
     s, turn = b**order, order * np.pi / 2
     return np.array([
         s * np.cos(b * x + turn), s * np.sin(b * x + turn), (-1.0) ** order * s * np.exp(-b * x),
@@ -46,7 +46,7 @@ def _basis(b: float, x: np.ndarray, order: int, length: float) -> np.ndarray:
     ])  # fmt: skip
 
 
-def _shape(name: str, length: float, root: float, conditions: Callable[[float], np.ndarray], recipe: Any) -> Shape:
+def _shape(name: str, length: float, root: float, conditions: Callable[[Any], np.ndarray], recipe: Any) -> Shape:
     """The shape whose coefficients the boundary conditions (four rows) leave free."""
     b = root / length
     coefficients = np.linalg.svd(_balanced(conditions(b)))[2][-1]
@@ -59,10 +59,10 @@ def _shape(name: str, length: float, root: float, conditions: Callable[[float], 
 
 
 def _balanced(rows: np.ndarray) -> np.ndarray:
-    return rows / np.max(np.abs(rows), axis=1, keepdims=True)
+    return rows / np.max(np.abs(rows), axis=-1, keepdims=True)
 
 
-def _roots(conditions: Callable[[float], np.ndarray], length: float, count: int) -> list[float]:
+def _roots(conditions: Callable[[Any], np.ndarray], length: float, count: int) -> list[float]:
     """The first roots b L of the determinant of the boundary conditions."""
     from scipy.optimize import brentq
 
@@ -71,7 +71,7 @@ def _roots(conditions: Callable[[float], np.ndarray], length: float, count: int)
 
     found: list[float] = []
     grid = np.linspace(0.05, np.pi * (count + 2), 400 * (count + 2))
-    values = np.array([determinant(root) for root in grid])
+    values = np.linalg.det(_balanced(np.moveaxis(conditions(grid / length), -1, 0)))
     for k in range(len(grid) - 1):
         if values[k] == 0.0 or values[k] * values[k + 1] < 0:
             found.append(float(brentq(determinant, grid[k], grid[k + 1], xtol=ROOT, rtol=ROOT_RELATIVE)))
@@ -81,7 +81,7 @@ def _roots(conditions: Callable[[float], np.ndarray], length: float, count: int)
 
 
 def _family(
-    name: str, length: float, count: int, conditions: Callable[[float], np.ndarray], kind: str = "", **options: float
+    name: str, length: float, count: int, conditions: Callable[[Any], np.ndarray], kind: str = "", **options: float
 ) -> list[Shape]:
     _check(length, count)
     kind = kind or name.replace("-", "_")
@@ -97,7 +97,7 @@ def _check(length: float, count: int) -> None:
         raise InputError(f"count={count!r}: give a whole number of shapes, from 1 to 30")
 
 
-def _ends(b: float, length: float, start: Sequence[int], end: Sequence[int]) -> np.ndarray:
+def _ends(b: Any, length: float, start: Sequence[int], end: Sequence[int]) -> np.ndarray:
     """Rows: derivatives of these orders vanish at the start and at the end."""
     zero, far = np.array(0.0), np.array(length)
     return np.array([*(_basis(b, zero, k, length) for k in start), *(_basis(b, far, k, length) for k in end)])
@@ -172,7 +172,7 @@ def clamped_tip(length: float, mass_ratio: float, inertia_ratio: float = 0.0, co
     not_negative(mass_ratio, "mass_ratio")
     not_negative(inertia_ratio, "inertia_ratio")
 
-    def conditions(b: float) -> np.ndarray:
+    def conditions(b: Any) -> np.ndarray:
         # at the end: E I psi''' = -w^2 m psi, E I psi'' = w^2 J psi'; with E I b^4 = rho A w^2
         value, slope, curve, shear = (_basis(b, np.array(length), k, length) for k in range(4))
         start = _ends(b, length, (0, 1), ())
@@ -218,18 +218,20 @@ def user(function: Callable[[Any], Any], length: float, name: str = "user") -> S
     """A function of x of your own (arithmetic, NumPy or madi functions); derivatives by automatic differentiation."""
     import casadi as ca
 
+    from madi.symbolic.lookup import Looked, jacobian
     from madi.symbolic.sym import Sym
 
     x = ca.SX.sym("x")
-    try:
-        found = function(Sym(x))
-        expression = found.sx if isinstance(found, Sym) else ca.SX(float(found))
-    except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise InputError(f"shape {name!r}: the function of x cannot be differentiated ({error})") from None
-    derivatives = [ca.Function("f", [x], [expression])]
-    for _ in range(3):
-        expression = ca.jacobian(expression, x)
-        derivatives.append(ca.Function("f", [x], [expression]))
+    with Looked() as looked:
+        try:
+            found = function(Sym(x))
+            expression = found.sx if isinstance(found, Sym) else ca.SX(float(found))
+        except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise InputError(f"shape {name!r}: the function of x cannot be differentiated ({error})") from None
+        derivatives = [ca.Function("f", [x], [looked.closed(expression)])]
+        for _ in range(3):
+            expression = jacobian(expression, x)
+            derivatives.append(ca.Function("f", [x], [looked.closed(expression)]))
 
     def evaluate(points: np.ndarray, order: int) -> np.ndarray:
         flat = np.asarray(derivatives[order](points.reshape(1, -1))).reshape(-1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -89,7 +89,7 @@ class Nodes:
         )  # fmt: skip
         found.check(what)
         D = damping_matrix(K, found.modal_mass, self.damping, self.proportional, what)
-        return Field(**{**found.__dict__, "damping": D})
+        return replace(found, damping=D)
 
     def lacking(self) -> str:
         """What to say where modal_mass is less than the masses of the nodes carry as the body flies freely: then no kinetic

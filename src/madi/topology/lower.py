@@ -91,31 +91,35 @@ class Lowering:
             parts[key] = Body(f"{body.name}@{station.label}", position=at, orientation=R), station
         return parts[key][0]
 
-    def _end(self, reference: Any, at: Any, where: str, turns: bool) -> Any:
+    def _refuse_turning(self, where: str, *ends: Any) -> None:
+        """What turns what it acts on, or turns with it, needs to know how that turns; at a named point too."""
+        for body in (self.flexible.get(body_name(end).split("@")[0]) for end in ends):
+            if body is not None and not body.flexible.field.turns:
+                text = f"flexible body {body.name!r} does not know how its nodes turn: modes have 3 numbers a node"
+                cure = "Give modes of 6 numbers a node, or use spherical joints and forces at points"
+                self.findings.append(Finding(where, text, cure))
+
+    def _end(self, reference: Any, at: Any, where: str) -> Any:
         """What stands for a body in an element that attaches at the global point `at`."""
         body = self.flexible.get(body_name(reference))
         if body is None:
             return reference
         R = as_rotation(body.orientation, body.name)
         local = R.T @ (np.asarray(at, dtype=float) - np.asarray(body.position, dtype=float))
-        if turns and not body.flexible.field.turns:
-            self.findings.append(
-                Finding(where, f"flexible body {body.name!r} does not know how its nodes turn: modes have 3 numbers a node",
-                        "Give modes of 6 numbers a node, or use spherical joints and forces at points")
-            )  # fmt: skip
         return self._part(body, local, where) or reference
 
     def joint(self, joint: Joint) -> Joint:
         """The joint between points."""
-        where = f"joint {joint.name!r}"
+        where, kind = f"joint {joint.name!r}", KINDS[joint.kind]
+        frame = None if kind.holds else self.flexible.get(body_name(joint.child))  # it places the frame, not a point
+        if kind.parts != "ball":
+            self._refuse_turning(where, joint.parent, *(() if frame else (joint.child,)))
         if not {body_name(joint.parent), body_name(joint.child)} & set(self.flexible):
             return joint
-        child, kind = self.flexible.get(body_name(joint.child)), KINDS[joint.kind]
         at = joint.at if joint.at is not None else self.positions[body_name(joint.child)]
-        if not kind.holds and child is not None:
-            return replace(joint, parent=self._end(joint.parent, at, where, True), child=self._part(child, None, where))
-        turns = kind.parts != "ball"
-        ends = (self._end(end, at, where, turns) for end in (joint.parent, joint.child))
+        if frame is not None:
+            return replace(joint, parent=self._end(joint.parent, at, where), child=self._part(frame, None, where))
+        ends = (self._end(end, at, where) for end in (joint.parent, joint.child))
         return replace(joint, parent=next(ends), child=next(ends), at=at)
 
     def force(self, force: Force) -> Force:
@@ -123,6 +127,8 @@ class Lowering:
         where, ends, kind = f"force {force.name!r}", [force.a, force.b], FORCES[force.kind]
         if kind.ends == 0:  # on a joint, or on nothing
             return force
+        if kind.turns or kind.tire:
+            self._refuse_turning(where, *ends[: kind.ends])
         for k, reference in enumerate(ends):
             body = self.flexible.get(body_name(reference))
             if body is None:
@@ -136,13 +142,16 @@ class Lowering:
                             + (", or at=(x, y, z)" if force.at else ""))
                 )  # fmt: skip
                 continue
-            ends[k] = self._end(reference, at, where, kind.turns or kind.tire)
+            ends[k] = self._end(reference, at, where)
         return force if ends == [force.a, force.b] else replace(force, a=ends[0], b=ends[1])
 
     def constraint(self, c: Any) -> Any:
         """The constraint between points."""
-        if CONSTRAINTS[c.kind].on_joints or not {body_name(c.a), body_name(c.b)} & set(self.flexible):
+        where, kind = f"constraint {c.name!r}", CONSTRAINTS[c.kind]
+        if kind.on_joints:
             return c
-        where = f"constraint {c.name!r}"
-        a = self._end(c.a, c.at[0], where, not CONSTRAINTS[c.kind].rod)
-        return replace(c, a=a, b=self._end(c.b, c.at[1], where, False))
+        if not kind.rod:
+            self._refuse_turning(where, c.a)  # its line and its normal are a's
+        if not {body_name(c.a), body_name(c.b)} & set(self.flexible):
+            return c
+        return replace(c, a=self._end(c.a, c.at[0], where), b=self._end(c.b, c.at[1], where))

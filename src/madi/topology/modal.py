@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.flexible.integrals import Integrals, integrals
 from madi.joints.columns import FREE_COLUMN
 
 if TYPE_CHECKING:
@@ -16,16 +17,20 @@ FIELDS = (
     "modal",
     "mode_v",
     "mode_at",
-    "inertia_at",
     "block_at",
     "turn",
     "motion_at",
     "copy_at",
     "copy_end",
-    "shortenings",
-    "shortening_at",
+    "bows",
     "eta_at",
+    "slopes",
+    "slope_at",
+    "shortening_at",
+    "shortenings",
+    "growth_at",
 )
+KINDS = 8  # of inertia integrals (bodies/bending.py)
 
 
 class Modal:
@@ -38,9 +43,10 @@ class Modal:
         self.shape: list[float] = []
         self.points: dict[int, list[int]] = {}  # of every flexible body: the bodies that are points of it
         self.hung: dict[str, np.ndarray] = {}  # X where each is attached: foreshortening is counted from there
-        self.entries = 0
-        self.shortenings = 0
-        self.rows = 0
+        self.ints["part_end"] = np.zeros((n, 3), dtype=np.int64)
+        self.ints["integral_at"] = np.zeros((n, KINDS), dtype=np.int64)
+        self.parts: list[np.ndarray] = []  # of every function: its mode, its first place and one past the last
+        self.size = {"nz": 0, "ny": 0, "n_slopes": 0, "nw": 0, "n_growth": 0}
         self.motions = 0
 
     def add(self, i: int, joint: Joint, owner: Body, reverse: bool, ints: dict[str, np.ndarray], body: int) -> None:
@@ -50,16 +56,12 @@ class Modal:
         mine = {"modes": k, "mode_at": len(self.shape), "turn": station.turn}
         if reverse:
             self.hung[owner.name] = station.chi
-        self.shape += list(station.numbers(self.hung[owner.name]))
+        numbers = station.numbers(self.hung[owner.name])
+        self.shape += list(numbers)
+        mine["bows"] = int(len(numbers) > 6 * k)
         if reverse:
-            mine |= {"modal": len(self.points), "mode_v": int(ints["v_at"][i]), "inertia_at": len(self.shape),
-                     "block_at": self.entries, "motion_at": int(ints["v_at"][i])}  # fmt: skip
-            numbers, count = field.integrals(station.position, station.chi)
-            self.shape += list(numbers)
-            mine |= {"shortenings": count, "shortening_at": self.shortenings, "eta_at": self.rows}
-            self.shortenings += count * k
-            self.rows += k + count
-            self.entries += k * k
+            mine |= {"modal": len(self.points), "mode_v": int(ints["v_at"][i]), "motion_at": int(ints["v_at"][i])}
+            mine |= self._integrals(i, integrals(field, station.position, station.chi), k)
             self.points[i] = []
         else:
             self.points[body].append(i)
@@ -67,6 +69,22 @@ class Modal:
             ints["q_at"][i] = ints["q_at"][body]
         for name, value in mine.items():
             self.ints[name][i] = value
+
+    def _integrals(self, i: int, found: Integrals, k: int) -> dict[str, int]:
+        """Keep the numbers of flexible body i, and make place for what is computed of them."""
+        sizes, parts = self.size, found.parts
+        mine = {"block_at": sizes["nz"], "eta_at": sizes["ny"], "slopes": found.places, "slope_at": sizes["n_slopes"],
+                "shortening_at": sizes["nw"], "shortenings": found.functions, "growth_at": sizes["n_growth"]}  # fmt: skip
+        for kind, numbers in enumerate(found.numbers):
+            self.ints["integral_at"][i, kind] = len(self.shape)
+            self.shape += list(numbers)
+        self.ints["part_end"][i] = parts.ends
+        self.parts.append(np.pad([parts.mode, parts.first, parts.last], ((0, 0), (0, found.places))))
+        bent = parts.ends[1]
+        for name, more in (("nz", k * k), ("ny", len(parts.mode) + found.places), ("n_slopes", found.places),
+                           ("nw", bent * found.places), ("n_growth", bent * found.functions)):  # fmt: skip
+            sizes[name] += more
+        return mine
 
     def arrays(self, ints: dict[str, np.ndarray], columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """All fields, by body and by unit motion: first one unit motion for every column, then those of the points."""
@@ -98,17 +116,17 @@ class Modal:
         self.motions = len(column)
         motions = {"motion_column": np.array(column, dtype=np.int64), "motion_body": np.array(body, dtype=np.int64),
                   "motion_parent": parent, "free_motion_parent": free}  # fmt: skip
-        return {**found, "tip_motion": tip, **motions}
+        parts = np.concatenate([np.zeros((3, 0), dtype=np.int64), *self.parts], axis=1)
+        parts_found = dict(zip(("part_mode", "part_first", "part_last"), parts, strict=True))
+        return {**found, **parts_found, "tip_motion": tip, **motions}
 
     def sizes(self) -> dict[str, int]:
         """Of the layout's header."""
         return {
             "nb": self.motions,
             "ng": len(self.shape),
-            "nz": self.entries,
             "nh": len(self.points),
-            "nw": self.shortenings,
-            "ny": self.rows,
+            **self.size,
         }
 
 
