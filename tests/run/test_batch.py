@@ -101,7 +101,7 @@ def test_a_solver_that_runs_again_calls_what_it_was_given_last():
     for options in ({"step": 0.01}, {"step": 0.01, "method": "newmark"}):
         solver, found = prepare(s, 0.2, engine="jit", **options), []
         for _ in range(3):
-            solver.again()
+            solver.reset()
             solver.start(s.q0, s.v0)
             assert solver.run(False) == 0
             found.append(solver.memory.outputs.q_out.copy())

@@ -76,7 +76,7 @@ def embedded_pair(name: str, A: np.ndarray, b: np.ndarray, C: np.ndarray, E: np.
     @kernel
     def longer(m: AdaptiveMemory, h, error):
         factor = SAFETY * max(error, SMALLEST_ERROR) ** -PRESENT * m.last_error**PAST
-        # shorter steps are no cure for rounding (control.leaps)
+        # shorter steps are no cure for rounding (accept_despite_error)
         factor = min(GROW, max(1.0 if 1.0 < error < ROUNDING / m.rtol else SHRINK, factor))
         m.last_error = max(error, FIRST_ERROR)
         return h * factor

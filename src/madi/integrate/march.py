@@ -55,7 +55,8 @@ def no_outputs(m: Memory, t, h):
 
 @kernel
 def after_step(m: Memory, t, h):
-    """A step of length h has led to time t: the one place where what happens between steps hooks in."""
+    """A step of length h has led to time t, its outputs are written: the one place for what looks on between steps. (What
+    may end a step, an event, belongs before it is completed.)"""
     accept(m, t, h)
     note_step(m, t, h)
 

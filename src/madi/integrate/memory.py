@@ -98,7 +98,7 @@ def make_memory(memory: Any, sizes: dict[str, int], times: Any, model: Any, plan
     parts: dict[str, Any] = {"model": model, "tally": fresh_tally(), "outputs": outputs}
     if plan is not None:
         parts["plan"] = plan
-        sizes = sizes | {name: getattr(plan, name) for name in ("nu", "nl", "nx", "n_factor", "n_entries")}
+        sizes = sizes | {name: getattr(plan, name) for name in ("nu", "n_factor", "n_entries")}
     functions = [name for name, field in memory.fields.items() if field.part is Function]
     return memory(sizes, **parts, **dict.fromkeys(functions, ABSENT))
 
@@ -113,6 +113,7 @@ class Loop:
     begin: Any = None  # of a method with steps of a fixed length: its kernels, which exported code is made of
     step: Any = None
     remember: Any = None
+    outside: bool = False  # an external solver takes its steps: there is nothing to compile
     known: ClassVar[dict[str, Loop]] = {}
 
     def __post_init__(self) -> None:

@@ -39,7 +39,7 @@ class Method:
     order: ClassVar[int]
     fixed: ClassVar[Loop | None] = None  # the loop with steps of a fixed length
     adaptive: ClassVar[Loop | None] = None  # the loop that chooses its steps
-    implicit: ClassVar[bool] = False  # solves with the Jacobian of the residual (newton.py)
+    implicit: ClassVar[bool] = False  # solves with the Jacobian of the residual (newton_matrix.py)
     closes: ClassVar[bool] = False  # closes the loops within its step
     exported: ClassVar[bool] = False  # its step can be translated to C (export/)
     stable: ClassVar[float | None] = None  # |h lambda| that an explicit method with steps of a fixed length bears

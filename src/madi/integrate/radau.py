@@ -2,7 +2,7 @@
 
 The stages' increments Z of x = (theta, v) solve  A^-1 Z / h = x'(x0 + Z).  With W = T^-1 Z, T the eigenvectors of A^-1, a
 simplified Newton step falls apart into one real system (mu - J) w = r, mu = g/h, and one complex, mu = (a - ib)/h. J is that
-of x' = (v, v'), v' from R = 0; its first row is trivial, so of each system only the half in v is left (newton.py):
+of x' = (v, v'), v' from R = 0; its first row is trivial, so of each system only the half in v is left (newton_matrix.py):
 
     (mu dR/dqdd + dR/dqd + dR/dq / mu) dv + Phi_q^T nu = dR/dqdd r_v - dR/dq r_theta / mu,     Phi_q dv = Phi_q r_v / mu,
     dtheta = (r_theta + dv) / mu.
@@ -23,7 +23,7 @@ from madi.integrate.control import SHORTEST, SMALLEST_ERROR, choose_first_step, 
 from madi.integrate.march import adaptive_steps, begin_with_accelerations, fixed_steps
 from madi.integrate.memory import AGAIN, DONE, NEWTON_FAILED, NOT_FINITE, AdaptiveMemory
 from madi.integrate.method import Adaptive
-from madi.integrate.newton import (
+from madi.integrate.newton_matrix import (
     PART_PHI,
     PART_Q,
     PART_QDD,

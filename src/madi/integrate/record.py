@@ -6,7 +6,7 @@ from typing import Any
 
 from madi.integrate.memory import Loop
 from madi.kernel import call, present, view1
-from madi.kernel.fields import Fields, Reals, function, given_reals, part, reals, size
+from madi.kernel.fields import Fields, Reals, function, given_reals, integer, part, reals, size
 from madi.loops.memory import LoopTally
 
 
@@ -21,6 +21,8 @@ class States(Fields):
     times: Reals = given_reals()
     q: Reals = given_reals()
     v: Reals = given_reals()
+    first: int = integer()  # outputs to record, from this one to the last
+    last: int = integer()
 
 
 class Recording(States):
@@ -28,7 +30,7 @@ class Recording(States):
 
     forward: Any = function()
     close: Any = function()  # in its place where there are loops: every output is closed first
-    observe: Any = function()
+    observe: Any = function()  # ABSENT: accelerations alone
     phi: Reals = given_reals()  # where `close` leaves residuals, their rates, multipliers, rates of drives, its remarks
     rate: Reals = given_reals()
     lam: Reals = given_reals()
@@ -36,7 +38,7 @@ class Recording(States):
     tally: LoopTally = part(LoopTally)
     no_force: Reals = reals("nv")
     a: Reals = reals("outputs*nv")
-    rows: Reals = reals("outputs*width")  # of the `observe` entry
+    rows: Reals = reals("outputs*width")  # of the entry that observes
     residual: Reals = reals("outputs")  # largest residual and rate of a constraint
     residual_rate: Reals = reals("outputs")
     independence: Reals = reals("outputs")
@@ -59,12 +61,13 @@ class LoadRecording(States):
 
 
 def record(m: Recording):
-    """All outputs."""
+    """The outputs asked for."""
     nq, nv, nr = m.nq, m.nv, m.nr
-    for k in range(m.outputs):
+    for k in range(m.first, m.last):
         q, v, a = view1(m.q, k * nq, nq), view1(m.v, k * nv, nv), view1(m.a, k * nv, nv)
         if present(m.close):
             call(m.close, m.times[k], q, v, m.no_force, a)
+            m.residual[k] = m.residual_rate[k] = 0.0
             for r in range(nr):
                 m.residual[k] = max(m.residual[k], abs(m.phi[r]))
                 m.residual_rate[k] = max(m.residual_rate[k], abs(m.rate[r]))
@@ -73,14 +76,15 @@ def record(m: Recording):
             m.identity_error[k], m.condition[k] = m.tally.identity_error, m.tally.condition
         else:
             call(m.forward, m.times[k], q, v, m.no_force, a)
-        call(m.observe, m.times[k], q, v, a, view1(m.rows, k * m.width, m.width))
+        if present(m.observe):
+            call(m.observe, m.times[k], q, v, a, view1(m.rows, k * m.width, m.width))
     return 0
 
 
 def record_loads(m: LoadRecording):
-    """All outputs."""
+    """The outputs asked for."""
     nq, nv, nr = m.nq, m.nv, m.nr
-    for k in range(m.outputs):
+    for k in range(m.first, m.last):
         for c in range(nv):
             m.x[c] = m.a[k * nv + c]
         for r in range(nr):

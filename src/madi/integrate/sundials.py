@@ -22,7 +22,7 @@ from madi.errors import EngineError
 from madi.integrate.memory import DONE, NOT_FINITE, Loop
 from madi.integrate.memory import STEP_TOO_SMALL as GAVE_UP
 from madi.integrate.method import Adaptive
-from madi.integrate.newton import ImplicitMemory
+from madi.integrate.newton_matrix import ImplicitMemory
 from madi.joints.chart import chart_rate, retract
 from madi.joints.ladder import quaternion_at
 from madi.kernel import LEAST_SIZE
@@ -79,7 +79,7 @@ class Outside:
     def acceleration(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """v'; with loops from the general kernel, which has the feedback."""
         self.run.memory.evaluations += 1
-        engine = self.run.closer if self.nr else self.run.engine
+        engine = self.run.closing_engine if self.nr else self.run.engine
         return engine.evaluate(self.run.entry, t, q, v, np.zeros(self.nv), self.nv)
 
     def residual(self, t: float, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> np.ndarray:
@@ -242,7 +242,7 @@ class CVODE(Adaptive):
     name = "cvode"
     order = 5
     implicit = True
-    adaptive = Loop("cvode", _no_loop, ImplicitMemory)
+    adaptive = Loop("cvode", _no_loop, ImplicitMemory, outside=True)
     outside = staticmethod(cvode)
 
     def __post_init__(self) -> None:
@@ -263,5 +263,5 @@ class IDA(Adaptive):
     order = 5
     implicit = True
     closes = True
-    adaptive = Loop("ida", _no_loop, ImplicitMemory)
+    adaptive = Loop("ida", _no_loop, ImplicitMemory, outside=True)
     outside = staticmethod(ida)

@@ -54,7 +54,7 @@ def attitude(data: Any, body: str, part: str) -> tuple[np.ndarray, str]:
         with np.errstate(all="ignore"):
             rate = (w[:, 1] * np.sin(roll) + w[:, 2] * np.cos(roll)) / np.cos(pitch)
         rate = np.nan_to_num(rate, posinf=UNBOUNDED, neginf=-UNBOUNDED)
-        return with_turns(data["time"].values, yaw, rate), "rad"
+        return with_turns(data["time"].values, yaw, rate, getattr(data, "runs", 1)), "rad"
     v = one["velocity"].values @ E
     ahead, left = np.cos(yaw) * v[:, 0] + np.sin(yaw) * v[:, 1], np.cos(yaw) * v[:, 1] - np.sin(yaw) * v[:, 0]
     return np.arctan2(left, ahead), "rad"

@@ -23,8 +23,8 @@ def centre_line(body: Body, run: Run, points: int = 21, scale: float = 1.0) -> n
     s, psi = body.flexible.line(points)
     xi = np.stack([run[f"{body.name}.{name}"] for name in field.names], axis=1)
     local = s + scale * np.einsum("tc,cni->tni", xi, psi)
-    place = run.data["position"].sel(body=body.name).values
-    quaternion = run.data["orientation"].sel(body=body.name).values
+    place = run.arrays["position"].sel(body=body.name).values
+    quaternion = run.arrays["orientation"].sel(body=body.name).values
     turned = turn_by_quaternion(tuple(quaternion.T[:, :, None]), tuple(np.moveaxis(local, 2, 0)))
     return place[:, None, :] + np.stack(turned, axis=2)
 
@@ -33,7 +33,7 @@ def large_deflections(system: System, run: Run) -> list[str]:
     """A sentence for every flexible body that bent by more than MOST_BENT of its size."""
     told = []
     for body in system.model.bodies:
-        if body.flexible is None or not len(run.data["time"]):
+        if body.flexible is None or not len(run.arrays["time"]):
             continue
         field = body.flexible.field
         xi = np.stack([run[f"{body.name}.{name}"] for name in field.names], axis=1)

@@ -1,4 +1,4 @@
-"""From arrays to a Dataset with names and units."""
+"""From arrays to arrays with names and units."""
 
 from __future__ import annotations
 
@@ -8,105 +8,64 @@ import numpy as np
 
 from madi.forces import BY_CODE
 from madi.results.attitude import up_axis
-from madi.results.cuts import cut_motion
-from madi.results.loads import described
+from madi.results.labelled import Labelled
+from madi.results.later import Later, Waiting
+from madi.results.quantities import Quantities
+from madi.results.recorded import Known
 from madi.results.run import Run
-from madi.results.signals import AXES
-from madi.spatial.rotation import bryant_angles, matrix_to_quaternion
+from madi.system.loads import determined
 
 if TYPE_CHECKING:
-    from madi.run.solver import LoopRecord
+    from madi.results.recorded import LoopRecord, Recorded
+    from madi.system import System
     from madi.system.observation import Observation
-from madi.system import System
-from madi.system.loads import determined
 
 
 def label(
     system: System, times: np.ndarray, seen: Observation, reactions: dict[str, str], joints: list[str],
     loads: np.ndarray | None, driven: list[int], statistics: dict[str, Any], found: LoopRecord | None = None,
 ) -> Run:  # fmt: skip
-    """The Dataset of a run. `joints`: all joints whose loads were computed, those asked for (`reactions`: {name: axes of its
-    signals}) first."""
-    import xarray as xr
+    """The results of a run of which all is there. `joints`: all joints whose loads were computed, those asked for
+    (`reactions`: {name: axes of its signals}) first."""
+    run = label_later(Known(system, times, seen, loads, found), reactions, joints, driven, statistics)
+    run.arrays.compute()
+    return run
 
-    drives, driving, pace = _drives(system, seen, joints, loads, driven, found)
-    variables = _motion(system, seen, (driving * pace).sum(axis=1))
-    coordinates: dict[str, Any] = {
-        "time": ("time", times, {"units": "s"}), "coordinate": system.coordinates, "speed": system.speeds,
-        "body": system.bodies, "axis": AXES, "quaternion": ["w", "x", "y", "z"],
-        "component": ["px", "py", "pz", "lx", "ly", "lz"],
+
+def label_later(
+    source: Recorded | Known, reactions: dict[str, str], joints: list[str], driven: list[int], statistics: dict[str, Any]
+) -> Run:
+    """The results of a run: its states, and what is computed when somebody asks."""
+    system = source.system
+    made = Quantities(system, reactions, joints, driven, source.found is not None)
+    arrays = labelled(source, made, statistics)
+    if reactions and system.frozen.rows and len(source.times):
+        wanted = [system.load_of(name) for name in reactions]
+        sure = determined(system, source.q[0], float(source.times[0]), np.eye(3), wanted)
+        told = {"of": "whether rigid-body mechanics determines it (at the first output)"}
+        arrays.add_coordinate("load", ["fx", "fy", "fz", "mx", "my", "mz"])
+        arrays["reaction_determined"] = (("joint", "load"), sure, told)
+    return Run(arrays, statistics, system.model.snapshot())
+
+
+def labelled(source: Any, made: Quantities, statistics: dict[str, Any]) -> Labelled:
+    """The arrays of runs, with names and units."""
+    system, found, times = source.system, source.found, source.times
+    later = Later(source, made.quantities)
+    coordinates = {"time": ("time", times, {"units": "s"}), **made.coordinates}
+    variables: dict[str, Any] = {
+        "q": (("time", "coordinate"), source.q), "v": (("time", "speed"), source.v), "a": (("time", "speed"), source.a),
     }  # fmt: skip
+    for name, quantity in made.quantities.items():
+        variables[name] = (("time", *quantity.dims), Waiting(later, name), quantity.attrs)
     if found is not None and system.frozen.rows:
-        coordinates["constraint"] = system.constraint_names
         variables |= _closure(system, found, statistics)
-    if system.forces:
-        coordinates["force"] = system.forces
-        for k, name in enumerate(("value", "potential", "power", "dissipated")):
-            variables[f"force_{name}"] = (("time", "force"), seen.force[:, :, k])
-    cuts, cut_units, cut_q, cut_v = cut_motion(system, times, seen)
-    if cuts:
-        coordinates["cut"] = cuts
-        variables["cut_q"] = (("time", "cut"), cut_q, {"of": "coordinates of cut joints, measured"})
-        variables["cut_v"] = (("time", "cut"), cut_v)
-    if loads is not None and reactions:
-        six = loads[:, : 6 * len(joints)].reshape(len(times), len(joints), 6)[:, : len(reactions)]
-        words, frames = described(system, reactions)
-        coordinates |= {"joint": list(reactions), **words, "joint_axis": ["x", "y", "z"]}
-        variables["reaction_force"] = (("time", "joint", "axis"), six[..., :3], {"units": "N"})
-        variables["reaction_moment"] = (("time", "joint", "axis"), six[..., 3:], {"units": "N m"})
-        variables["joint_frame"] = (("joint", "axis", "joint_axis"), frames, {"of": "axes of joints in their parents'"})
-        if system.frozen.rows and len(times):
-            wanted = [system.load_of(name) for name in reactions]
-            sure = determined(system, seen.q[0], float(times[0]), np.eye(3), wanted)
-            told = {"of": "whether rigid-body mechanics determines it (at the first output)"}
-            coordinates["load"] = ["fx", "fy", "fz", "mx", "my", "mz"]
-            variables["reaction_determined"] = (("joint", "load"), sure, told)
-    if drives:
-        coordinates["driven"] = drives
-        variables["driving_force"] = (("time", "driven"), driving)
-        variables["driving_power"] = (("time", "driven"), driving * pace, {"units": "W"})
-    attributes = _attributes(system, drives, cut_units)
-    return Run(xr.Dataset(variables, coordinates, attributes), statistics, system.model.snapshot())
-
-
-def _drives(
-    system: System, seen: Observation, joints: list[str], loads: np.ndarray | None, driven: list[int],
-    found: LoopRecord | None,
-) -> tuple[list[str], np.ndarray, np.ndarray]:  # fmt: skip
-    """Names of the drives, their forces and their speeds; of cut joints: their multipliers are their forces."""
-    names = [system.speeds[c] for c in driven]
-    driving, pace = np.zeros((len(seen.q), 0)), seen.v[:, driven]
-    if loads is not None and driven:
-        listed = [c for _, c in system.driving_columns([system.load_of(name) for name in joints])]
-        driving = loads[:, [6 * len(joints) + listed.index(c) for c in driven]]
-    rows = [r for r, row in enumerate(system.frozen.rows) if row.driven]
-    if found is not None and rows:
-        names += [system.frozen.rows[r].driven for r in rows]
-        driving = np.hstack([driving, -found.multipliers[:, rows]])
-        pace = np.hstack([pace, found.paces[:, rows]])
-    return names, driving, pace
-
-
-def _motion(system: System, seen: Observation, driven: np.ndarray) -> dict[str, Any]:
-    """State, bodies, energies; `driven`: power of all drives."""
-    quaternions = _continuous(matrix_to_quaternion(seen.rotation))
-    functional = np.array([bool(BY_CODE[int(code)].KIND.signals) for code in system.layout.arrays.force_kind], dtype=bool)
-    applied = seen.force[:, functional, 2].sum(axis=1) + driven
-    return {
-        "q": (("time", "coordinate"), seen.q), "v": (("time", "speed"), seen.v), "a": (("time", "speed"), seen.a),
-        "position": (("time", "body", "axis"), seen.position, {"units": "m"}),
-        "orientation": (("time", "body", "quaternion"), quaternions, {"units": "1"}),
-        "bryant": (("time", "body", "axis"), bryant_angles(seen.rotation), {"units": "rad", "of": "turns about x, y', z''"}),
-        "velocity": (("time", "body", "axis"), seen.velocity, {"units": "m/s"}),
-        "angular_velocity": (("time", "body", "axis"), seen.angular_velocity, {"units": "rad/s"}),
-        "acceleration": (("time", "body", "axis"), seen.acceleration, {"units": "m/s2"}),
-        "angular_acceleration": (("time", "body", "axis"), seen.angular_acceleration, {"units": "rad/s2"}),
-        "kinetic": ("time", seen.kinetic, {"units": "J"}), "potential": ("time", seen.potential, {"units": "J"}),
-        "energy": ("time", seen.kinetic + seen.potential, {"units": "J"}),
-        "power": ("time", applied, {"units": "W", "of": "applied forces and drives: d(energy)/dt = power - dissipated"}),
-        "dissipated": ("time", seen.dissipated, {"units": "W"}),
-        "momentum": (("time", "component"), seen.momentum),
-    }  # fmt: skip
+    if len(made.frames):
+        frames = {"of": "axes of joints in their parents'"}
+        variables["joint_frame"] = (("joint", "axis", "joint_axis"), made.frames, frames)
+    arrays = Labelled(variables, coordinates, _attributes(system, made.drives, made.cut_units))
+    arrays.runs = source.runs
+    return arrays
 
 
 def _closure(system: System, found: LoopRecord, statistics: dict[str, Any]) -> dict[str, Any]:
@@ -127,7 +86,7 @@ def _closure(system: System, found: LoopRecord, statistics: dict[str, Any]) -> d
 
 
 def _attributes(system: System, drives: list[str], cut_units: list[str]) -> dict[str, str]:
-    """Of the Dataset: whose it is, units of what has one for each entry."""
+    """Of the results: whose it is, units of what has one for each entry."""
     from madi import __version__
 
     rate_units = system.frozen.speed_units
@@ -153,13 +112,3 @@ def _force_units(system: System) -> list[str]:
         kind = BY_CODE[int(code)].KIND
         found.append("N" if kind.on_joint and system.frozen.speed_units[int(a)] == "m/s" else kind.unit)
     return found
-
-
-def _continuous(quaternions: np.ndarray) -> np.ndarray:
-    """q and -q are one rotation: take the sign that stays near the instant before."""
-    if len(quaternions) < 2:
-        return quaternions
-    signs = np.sign(np.sum(quaternions[1:] * quaternions[:-1], axis=-1))
-    signs[signs == 0] = 1
-    quaternions[1:] *= np.cumprod(signs, axis=0)[..., None]
-    return quaternions

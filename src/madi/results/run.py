@@ -2,50 +2,85 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from madi.errors import InputError, MadiError, MadiWarning
 from madi.files import whole_file
+from madi.given import File
 from madi.results.files import look_through, refuse_misfits, seal
+from madi.results.labelled import Labelled
 from madi.results.meshes import MESH, give_meshes, mesh_variables
 from madi.results.signals import AXES, names, panels, signal
+from madi.results.writing import checked_type, parted, write
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
     from madi.model.model import Model
+    from madi.show.figure import Picture
+    from madi.view import Shown
 
 MOST_PLOTTED = 8  # coordinates, where none are named
+MOST_SHOWN = 12  # coordinates in a notebook's table
 
 
 class Run:
-    """Results of a run: `run.data` is an xarray Dataset with names and units; `run.statistics` counts the work done."""
+    """Results of a run: `run.data` is an xarray Dataset with names and units; `run.statistics` counts the work done. The
+    states are there; what follows from them is computed when it is first asked for."""
 
-    def __init__(self, data: xr.Dataset, statistics: dict[str, Any], model: Model | None = None):
-        self.data = data
+    def __init__(self, data: xr.Dataset | Labelled, statistics: dict[str, Any], model: Model | None = None):
+        self.arrays: Any = data  # plain arrays with names, until someone asks for the Dataset; then that
         self.statistics = statistics
         self._model = model
         self._meshes: list[Any] = []  # looks that came with a run's file
 
     @property
+    def data(self) -> xr.Dataset:
+        """All results, with names and units."""
+        if isinstance(self.arrays, Labelled):
+            self.arrays = self.arrays.dataset()
+        made: xr.Dataset = self.arrays
+        return made
+
+    @property
     def model(self) -> Model | None:
         """The model it is a run of; of a run from a file, as it was saved with it."""
-        if self._model is None and "model_file" in self.data.attrs:
+        if self._model is None and "model_file" in self.arrays.attrs:
             from madi.schema.read import loads
 
-            self._model = loads(str(self.data.attrs["model_file"]), "the model in the run's file")
+            self._model = loads(str(self.arrays.attrs["model_file"]), "the model in the run's file")
             give_meshes(self._model, self._meshes)
         return self._model
 
     def __repr__(self) -> str:
-        time = self.data["time"].values
+        time = self.arrays["time"].values
         span = f"{time[0]:g} to {time[-1]:g} s" if len(time) else "nothing"
-        return f"<Run of {self.data.attrs.get('model')!r}: {span}, {len(time)} outputs, {self.statistics}>"
+        return f"<Run of {self.arrays.attrs.get('model')!r}: {span}, {len(time)} outputs, {self.statistics}>"
+
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, listed, remark, table, whole
+
+        time = self.arrays["time"].values
+        facts = [f"{time[0]:g} to {time[-1]:g} s, {len(time)} outputs"] if len(time) else ["nothing"]
+        facts += [f"{self.statistics[name]} {name}" for name in ("steps", "evaluations") if name in self.statistics]
+        facts += [str(self.statistics[name]) for name in ("method", "engine") if name in self.statistics]
+        known = [str(name) for name in self.arrays["coordinate"].values]
+        rows = []
+        for name in known[:MOST_SHOWN] if len(time) else ():
+            values, unit = signal(self.arrays, f"{name}.q")
+            rows.append((name, unit or "", *map(float, (values[0], values[-1], np.min(values), np.max(values)))))
+        more = len(known) - MOST_SHOWN
+        return whole(
+            heading(f"Run of {self.arrays.attrs.get('model', '')}", *facts),
+            table(("coordinate", "unit", "start", "end", "least", "greatest"), rows),
+            remark(f"and {more} more coordinates" if more > 0 else ""),
+            remark(f"{len(self.signals)} signals: {listed(self.signals)}"),
+        )
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A signal by name: a coordinate ("A", also "A.q"; of a cut joint too), a speed ("A.v"), an acceleration ("A.a"); a
@@ -55,32 +90,32 @@ class Run:
         driving force "A.drive", its whole load "A.force", "A.moment"; of a force element "s.force", "s.power",
         "s.potential", "s.dissipated"; a first-order state "z", its rate "z.rate"; or "kinetic", "potential",
         "energy". `run.signals` lists them."""
-        return signal(self.data, name)[0]
+        return signal(self.arrays, name)[0]
 
     @property
     def signals(self) -> list[str]:
         """Names of all signals."""
-        return names(self.data)
+        return names(self.arrays)
 
-    def plot(self, *names: str, path: str | os.PathLike[str] | None = None, title: str | None = None) -> Any:
+    def plot(self, *names: str, path: File | None = None, title: str | None = None) -> Picture:
         """Plot signals over time, one panel for each unit and size; saved to `path` if given. Returns the figure. Without
-        names: the joint coordinates, of a large model the first ones."""
-        from matplotlib.figure import Figure
+        names: the joint coordinates, of a large model the first ones. In a notebook it shows itself at the end of a cell."""
+        from madi.show.figure import Picture
 
-        known = [str(name) for name in self.data["coordinate"].values]
+        known = [str(name) for name in self.arrays["coordinate"].values]
         chosen = names or tuple(known[:MOST_PLOTTED])
-        groups = panels([(name, *signal(self.data, name)) for name in chosen])
-        figure = Figure(figsize=(8, 1.2 + 1.7 * len(groups)), layout="constrained")
+        groups = panels([(name, *signal(self.arrays, name)) for name in chosen])
+        figure = Picture(figsize=(8, 1.2 + 1.7 * len(groups)), layout="constrained")
         axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
         for axis, lines in zip(axes, groups, strict=True):
             for name, values, _ in lines:
-                axis.plot(self.data["time"], values, label=name, linewidth=1.4)
+                axis.plot(self.arrays["time"], values, label=name, linewidth=1.4)
             axis.set_ylabel(lines[0][2] or "-")
             axis.grid(alpha=0.3)
             axis.legend(loc="upper right", fontsize=8)
         axes[-1].set_xlabel("time, s")
         told = "" if names or len(known) <= MOST_PLOTTED else f" ({MOST_PLOTTED} of {len(known)} coordinates; name others)"
-        figure.suptitle(title or f"{self.data.attrs.get('model', '')}{told}")
+        figure.suptitle(title or f"{self.arrays.attrs.get('model', '')}{told}")
         if path is not None:
             try:
                 figure.savefig(path, dpi=140)
@@ -88,28 +123,38 @@ class Run:
                 raise InputError(f"{path}: cannot be drawn there ({error})") from None
         return figure
 
-    def view(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    @overload
+    def view(self, path: File, **options: Any) -> Path: ...
+
+    @overload
+    def view(self, path: None = None, **options: Any) -> Path | Shown: ...
+
+    def view(self, path: File | None = None, **options: Any) -> Path | Shown:
         """One HTML page with animation and plots: written to `path`; without one, shown in a notebook, or in a browser."""
         from madi.view import view
 
         return view(self, path, **options)
 
-    def table(self, *names: str) -> Any:
+    def table(self, *names: str) -> pd.DataFrame:
         """Signals as a pandas DataFrame over time; default: coordinates, velocities, positions of bodies, energies,
         loads."""
         import pandas as pd
 
-        chosen = list(names) or default_columns(self.data)
-        columns = {name: signal(self.data, name) for name in chosen}
+        chosen = list(names) or default_columns(self.arrays)
+        columns = {name: signal(self.arrays, name) for name in chosen}
         frame = pd.DataFrame({name: values for name, (values, _) in columns.items()})
-        frame.insert(0, "time", self.data["time"].values)
+        frame.insert(0, "time", self.arrays["time"].values)
         frame.attrs["units"] = {"time": "s", **{name: unit for name, (_, unit) in columns.items()}}
         return frame
 
-    def save(self, path: str | os.PathLike[str], *names: str) -> Path:
+    def save(self, path: File, *names: str, dtype: Any = None, compression: bool = False) -> Path:
         """Write the run: netCDF (.nc, everything), or a table of signals as .csv or .parquet (default as in `table`). The
-        file appears under its name only when it is whole."""
+        file appears under its name only when it is whole. What nobody has asked for yet is computed on the way to the file,
+        piece by piece. `dtype="float32"`, `compression=True`: of a .nc file, half as large, and smaller still."""
         target = Path(path)
+        if target.suffix.lower() != ".nc" and (dtype is not None or compression):
+            raise InputError(f"{target}: dtype and compression are for .nc files")
+        checked_type(dtype)
         if target.suffix.lower() not in (".nc", ".csv", ".parquet"):
             raise InputError(f"{target}: runs are saved as .nc, .csv or .parquet")
         if target.suffix.lower() in (".csv", ".parquet"):
@@ -122,7 +167,8 @@ class Run:
                 else:
                     _parquet(frame, part)
             return target
-        data = self.data.assign_attrs({f"statistics_{name}": value for name, value in self.statistics.items()})
+        data, waiting = parted(self.arrays)
+        data = data.assign_attrs({f"statistics_{name}": value for name, value in self.statistics.items()})
         if self._model is not None:
             from madi.schema.write import portable
 
@@ -132,7 +178,7 @@ class Run:
             except MadiError as error:  # the run itself must not be lost for it
                 warnings.warn(MadiWarning(f"the run is saved without its model, so it has no page: {error}"), stacklevel=2)
         with whole_file(target) as part:
-            data.to_netcdf(part, engine="h5netcdf")
+            write(part, data, waiting, self.arrays, dtype, compression)
             seal(part)
         return target
 
@@ -167,7 +213,7 @@ def default_columns(data: Any) -> list[str]:
     return found
 
 
-def load_run(path: str | os.PathLike[str]) -> Run:
+def load_run(path: File) -> Run:
     """Read a run that `Run.save` wrote."""
     import xarray as xr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,21 @@ def listed(data: Any, dim: str) -> list[str]:
     return [str(name) for name in data[dim].values] if dim in data.coords else []
 
 
+def has(data: Any, dim: str, name: str) -> bool:
+    """Whether a dimension has an entry of that name; its index knows, so that nothing is searched for in large runs."""
+    return dim in data.coords and name in data.indexes[dim]
+
+
 def states_of(data: Any) -> list[str]:
     """First-order states: entries of v that are no velocity."""
     return [name for name in data.attrs.get("states", "").split("|") if name]
 
 
-def units_of(data: Any, variable: str, dim: str) -> dict[str, str]:
-    """Units of a variable whose entries have different ones, by name."""
-    return dict(zip(listed(data, dim), data.attrs.get(f"{variable}_units", "").split("|"), strict=False))
+def unit_of(data: Any, variable: str, dim: str, name: str) -> str:
+    """The unit of one entry."""
+    words = data.attrs.get(f"{variable}_units", "").split("|")
+    place = data.indexes[dim].get_loc(name)
+    return words[place] if place < len(words) else ""
 
 
 def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
@@ -58,26 +66,26 @@ def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
     element, _, part = name.rpartition(".")
     if part in PARTS:  # of a body first: a joint of its name may have coordinates called so
         variable, dim, axis = PARTS[part]
-        if variable in data and element in listed(data, dim):
+        if variable in data and has(data, dim, element):
             return data[variable].sel({dim: element, "axis": axis}).values, data[variable].attrs["units"]
-    if part in ATTITUDE and element in listed(data, "body"):
+    if part in ATTITUDE and has(data, "body", element):
         return attitude(data, element, part)
-    if (part in COMPONENTS or part in LOADS) and element in listed(data, "joint"):
+    if (part in COMPONENTS or part in LOADS) and has(data, "joint", element):
         variable, k, *word = COMPONENTS.get(part) or LOADS[part]
         return component(data, element, variable, k, *word), data[variable].attrs["units"]
     for of_state, variable in ((name, "v"), (name.removesuffix(".rate"), "a")):
         if of_state in states_of(data):
-            return data[variable].sel(speed=of_state).values, units_of(data, "v", "speed").get(of_state, "")
+            return data[variable].sel(speed=of_state).values, unit_of(data, "v", "speed", of_state)
     for variable, dim, ending in STATES:
         stem = name.removesuffix(ending) if ending else name
-        if variable in data and (not ending or name.endswith(ending)) and stem in listed(data, dim):
-            return data[variable].sel({dim: stem}).values, units_of(data, variable, dim).get(stem, "")
-    if name in listed(data, "force"):
-        return data["force_value"].sel(force=name).values, units_of(data, "force", "force").get(name, "")
-    if part in OF_FORCES and element in listed(data, "force"):
-        unit = units_of(data, "force", "force").get(element, "") if part == "force" else "J" if part == "potential" else "W"
+        if variable in data and (not ending or name.endswith(ending)) and has(data, dim, stem):
+            return data[variable].sel({dim: stem}).values, unit_of(data, variable, dim, stem)
+    if has(data, "force", name):
+        return data["force_value"].sel(force=name).values, unit_of(data, "force", "force", name)
+    if part in OF_FORCES and has(data, "force", element):
+        unit = unit_of(data, "force", "force", element) if part == "force" else "J" if part == "potential" else "W"
         return data[OF_FORCES[part]].sel(force=element).values, unit
-    if part in ("force", "moment") and element in listed(data, "joint"):
+    if part in ("force", "moment") and has(data, "joint", element):
         variable = data[f"reaction_{part}"].sel(joint=element)
         return np.linalg.norm(variable.values, axis=-1), "N" if part == "force" else "N m"
     raise InputError(_missing(data, name, element, part))
@@ -117,7 +125,8 @@ def names(data: Any) -> list[str]:
     found += [f"{name}.{part}" for part in ATTITUDE for name in listed(data, "body")]
     found += [f"{name}.{part}" for name in listed(data, "force") for part in OF_FORCES]
     found += [f"{name}.{part}" for name in listed(data, "joint") for part in load_parts(data, name)]
-    taken = [name for name in listed(data, "coordinate") if found.count(name) > 1]  # a body's signals have these names
+    times = Counter(found)
+    taken = [name for name in listed(data, "coordinate") if times[name] > 1]  # a body's signals have these names
     return [*dict.fromkeys(found), *(f"{name}.q" for name in taken)]
 
 

@@ -1,33 +1,38 @@
-"""Many runs of one model: other parameters, other starts, on all cores, one dataset.
+"""Many runs of one model: other parameters, other starts, on all cores or a cluster, one dataset.
 
-The model is frozen and compiled once. Each thread has a copy of it whose numbers can be set (System.adjustable); the loops
-release Python's lock, so threads are enough.
+The model is frozen and compiled once. Each thread has a copy of it whose numbers can be set (System.adjustable); its runs
+are made in slices by a compiled loop (slice.py), which releases Python's lock, so threads are enough. Other machines get the
+model as its file (cluster.py).
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+import time as clock
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.assembly.assemble import CLOSED
-from madi.errors import AssemblyError, EngineError, InputError, ModelError, RunError
-from madi.integrate.memory import DONE
+from madi.errors import EngineError, InputError, ModelError
+from madi.given import File
 from madi.model.model import Model
+from madi.results.progress import Progress
+from madi.run.collected import Collected
 from madi.run.options import refuse, start_of
-from madi.run.simulate import PREPARED, prepare, warn_of_compiler
-from madi.run.solver import Solver
-from madi.run.start import assembled, over_bumps
-from madi.system import System
+from madi.run.simulate import PREPARED, warn_of_compiler
+from madi.run.slice import Slices, Sweep
+from madi.run.starts import Starts
 from madi.topology.parameters import Parameters, changed
 from madi.topology.parameters import parameters as locate
 
 if TYPE_CHECKING:
     import xarray as xr
+
+SLICE = 0.1  # s of computing, about, that a thread takes upon itself at a time
+WORTH_A_THREAD = 0.02  # s of computing that are left: below, one thread is sooner done
 
 
 def simulate_many(
@@ -36,17 +41,27 @@ def simulate_many(
     duration: float = 1.0,
     *,
     start: Any = None,
-    keep: Sequence[str] = ("q", "v"),
+    keep: Any = ("q", "v"),
     workers: int | None = None,
+    on: Any = None,
+    out: File | None = None,
+    progress: bool | None = None,
     **options: Any,
 ) -> xr.Dataset:
     """Run one model many times, on all cores; returns one dataset with the dimension `run`.
 
     `parameters`: {name: values, one for each run}, names as "spring.stiffness", "chassis.mass", "pivot.at.x" (a number
-    alone is for all runs). `start`: (q0, v0) as in `simulate`, or {name: values} with one value for each run, or arrays of
-    one row for each run. `keep`: what of each run's results is kept; "q" and "v" alone are quickest. `workers`: threads,
-    default one a core. Other options as in `simulate`; with adaptive methods give `times`, or take the default 1001.
-    A run that fails leaves NaN, and its message in `message`; the others go on. Parameters are coordinates along `run`.
+    alone is for all runs); `madi.design` makes such lists. `start`: (q0, v0) as in `simulate`, or {name: values} with one
+    value for each run, or arrays of one row for each run. `workers`: threads, default one a core. `on`: a Dask client, local
+    or remote, in their place. Other options as in `simulate`; with adaptive methods give `times`, or take the default 1001.
+
+    `keep`: what of each run is kept: variables of its dataset ("q" and "v" alone are quickest), signals ("chassis.az"),
+    expressions of signals ("max(abs(chassis.az))"; max, min, mean, rms, integral, first, last are over time), functions of a
+    run that give a number or an array; or {name: one of these}. `out`: a .nc file; results go beside it while they come, so
+    that a sweep that was broken off is taken up where it was, and the dataset returned reads from it.
+
+    A run that fails leaves NaN, its message in `message` and why in `cause`; the others go on. Parameters are coordinates
+    along `run`.
 
     >>> import madi
     >>> m = madi.Model("swing")
@@ -56,31 +71,60 @@ def simulate_many(
     >>> dict(found["q"].sizes)
     {'run': 3, 'time': 51, 'coordinate': 1}
     """
+    _refuse(model, parameters, workers, on, options)
+    sweep = swept(model, parameters or {}, duration, start, keep, options)
+    first = Slices(sweep)
+    collected = Collected(sweep, first, out)
+    with Progress(f"{model.name}, {sweep.count} runs", float(sweep.count), progress) as bar:
+        collected.bar = bar
+        if on is not None:
+            from madi.run.cluster import work_on
+
+            work_on(on, collected)
+        elif collected.missing:
+            Threads(collected, first).work(min(workers or os.cpu_count() or 1, sweep.count))
+    return collected.dataset()
+
+
+def _refuse(model: Any, parameters: Any, workers: Any, on: Any, options: dict[str, Any]) -> None:
+    """What cannot be run many times."""
     if not isinstance(model, Model):
         raise InputError(f"simulate_many: give a Model, not {type(model).__name__}")
     if parameters is not None and not isinstance(parameters, Mapping):
         raise InputError("simulate_many: give parameters as {name: values, one for each run}")
-    given = {str(name): _numbers(name, values) for name, values in (parameters or {}).items()}
     if workers is not None and (not isinstance(workers, int) or workers < 1):
         raise InputError(f"workers={workers!r}: give a whole number from 1 on, or None for one a core")
+    if on is not None and workers is not None:
+        raise InputError("simulate_many: workers= are threads here; a cluster (on=) has its own")
     if options.get("formulation") == "cartesian":
         raise InputError("simulate_many: formulation='cartesian' runs one at a time; leave it out")
-    keep = (keep,) if isinstance(keep, str) else tuple(keep)
+    if options.get("history"):
+        raise InputError("simulate_many: history= is of one run; leave it out")
     refuse("simulate_many", {name: value for name, value in options.items() if name not in PREPARED}, PREPARED)
+
+
+def swept(
+    model: Model, parameters: Mapping[str, Any], duration: float, start: Any, keep: Any, options: dict[str, Any]
+) -> Sweep:
+    """What was asked for, checked."""
+    given = {str(name): _numbers(name, values) for name, values in parameters.items()}
     starts = dict(zip(("q0", "v0"), start_of(start), strict=True))
-    count = _count(given, starts)
+    count, options = _count(given, starts), dict(options)
     frame = options.pop("frame", None) or "base"
     system = model.build(frame=frame)
     wanted = locate(model, list(given), frame)
     values = np.column_stack([np.broadcast_to(v, count) for v in given.values()]) if given else np.zeros((count, 0))
-    for extreme in (np.min(values, axis=0), np.max(values, axis=0)) if given else ():  # a negative mass has no motion
+    _refuse_extremes(model, wanted, values)
+    return Sweep(system, wanted, values.astype(float), Starts(system, starts), duration, keep, options)
+
+
+def _refuse_extremes(model: Model, wanted: Parameters, values: np.ndarray) -> None:
+    """A negative mass has no motion."""
+    for extreme in (np.min(values, axis=0), np.max(values, axis=0)) if wanted.names else ():
         values_there = dict(zip(wanted.names, map(float, extreme), strict=True))
         findings = changed(model, values_there).check()
         if findings:
             raise ModelError(f"{model.name}, with {values_there}", findings)
-    batch = Batch(model, system, wanted, values, starts, duration, keep, options)
-    batch.work(min(workers or os.cpu_count() or 1, count))
-    return batch.dataset()
 
 
 def _numbers(name: Any, values: Any) -> np.ndarray:
@@ -124,138 +168,62 @@ def _count(given: dict[str, np.ndarray], starts: dict[str, Any]) -> int:
     return next(iter(sizes.values()))
 
 
-class Batch:
-    """The runs of one call."""
+class Threads:
+    """The runs of one call, by threads of this process."""
 
-    def __init__(self, model: Model, system: System, wanted: Parameters, values: np.ndarray, starts: dict[str, Any],
-                 duration: float, keep: tuple[str, ...], options: dict[str, Any]):  # fmt: skip
-        self.model, self.system, self.wanted, self.values = model, system, wanted, values
-        self.starts, self.duration, self.keep, self.options = starts, duration, keep, options
-        self.count = len(values)
-        # what is prescribed, and loops between steps, are put right when results are labelled
-        between = bool(system.frozen.rows) and (options.get("step") is None or options.get("times") is not None)
-        self.quick = set(keep) <= {"q", "v"} and not between and not np.any(system.layout.arrays.drive >= 0)
-        self.messages = np.full(self.count, "", dtype=object)
-        self.next, self.lock = 0, threading.Lock()
-        self.found: dict[int, Any] = {}
-        self.Q = self.V = np.zeros(0)
-
-    def start_of(self, k: int, system: System) -> tuple[np.ndarray, np.ndarray]:
-        """Where run k starts."""
-        given = []
-        for value in self.starts.values():
-            if isinstance(value, Mapping):
-                value = {name: (v[k] if np.ndim(v) == 1 else v) for name, v in value.items()}
-            elif value is not None and np.ndim(value) == 2:
-                value = np.asarray(value)[k]
-            given.append(value)
-        if given[0] is None and given[1] is None:
-            if not system.frozen.rows:
-                return system.q0, system.v0
-            drawn = self.system.start  # still closed, unless hard points have moved
-            phi, rate, _, _ = system.constraint_terms(drawn.q, drawn.v, engine="jit")
-            if max(np.max(np.abs(phi), initial=0.0), np.max(np.abs(rate), initial=0.0)) < CLOSED:
-                return drawn.q, drawn.v
-        return assembled(system, *given)
-
-    def prepared(self, like: Solver | None = None) -> Solver:
-        """A copy of the model for one thread, and its solver; traces are shared with another's."""
-        system = self.system.adjustable(self.wanted)
-        if like is not None and "residual_blocks" in like.system.__dict__:
-            system.__dict__["residual_blocks"] = like.system.residual_blocks
-        solver = prepare(system, self.duration, **self.options)
-        if not isinstance(solver, Solver) or solver.method.outside is not None:
-            raise InputError("simulate_many: the methods of SUNDIALS run one at a time; choose another")
-        return solver
+    def __init__(self, collected: Collected, first: Slices):
+        self.collected, self.sweep, self.first = collected, collected.sweep, first
+        self.lock, self.workers, self.pace = threading.Lock(), 1, 0.0  # s a run takes
+        self.ranges = list(collected.missing)
 
     def work(self, workers: int) -> None:
         """All runs."""
-        first = self.prepared()
-        outputs = first.memory.outputs
-        self.Q = np.full((self.count, *outputs.q_out.shape), np.nan)
-        self.V = np.full((self.count, *outputs.v_out.shape), np.nan)
-        self.times = first.times[first.wanted]
-        self.quick = self.quick and not first.jumps  # else outputs at stops would be rows
         try:
-            self.take(first, once=True)  # compiles what there is to compile, before the threads start
+            self.take(self.first, once=True)  # compiles what there is to compile, before the threads start
         except EngineError as error:
-            if self.options.get("engine", "auto") != "auto":
+            if self.sweep.options.get("engine", "auto") != "auto":
                 raise
             warn_of_compiler(error)
-            self.options["engine"], self.next = "jit", 0
-            first = self.prepared()
-            self.take(first, once=True)
-        if workers == 1:
-            self.take(first)
+            self.sweep.options["engine"], self.ranges = "jit", list(self.collected.missing)
+            self.first = Slices(self.sweep)
+            self.take(self.first, once=True)
+        self.take(self.first, once=True)  # how long a run takes, once nothing is compiled
+        left = sum(last - first for first, last in self.ranges)
+        self.workers = workers if left * self.pace > WORTH_A_THREAD else 1
+        if self.workers == 1:
+            self.take(self.first)
             return
-        solvers = [first, *(self.prepared(first) for _ in range(workers - 1))]
-        with ThreadPoolExecutor(workers) as pool:
-            for done in [pool.submit(self.take, solver) for solver in solvers]:
-                done.result()
-
-    def take(self, solver: Solver, once: bool = False) -> None:
-        """Runs, one after the other, until there are none left."""
-        while True:
-            with self.lock:
-                k, self.next = self.next, self.next + 1
-            if k >= self.count:
-                return
+        every = [self.first, *(Slices(self.sweep, self.first) for _ in range(self.workers - 1))]
+        with ThreadPoolExecutor(self.workers) as pool:
+            waiting = [pool.submit(self.take, slices) for slices in every]
             try:
-                self.one(solver, k)
-            except (RunError, AssemblyError) as error:
-                self.messages[k] = str(error)
+                for done in waiting:
+                    done.result()
+            except BaseException:  # Ctrl-C too: the others stop at their next pause
+                for slices in every:
+                    slices.stopped = True
+                raise
+
+    def take(self, slices: Slices, once: bool = False) -> None:
+        """Slices of runs, one after the other, until there are none left."""
+        while not slices.stopped:
+            with self.lock:
+                if not self.ranges:
+                    return
+                first, end = self.ranges.pop(0)
+                left = end - first + sum(b - a for a, b in self.ranges)
+                fair = -(-left // (2 * self.workers))
+                last = first + (
+                    1 if once else max(1, min(int(SLICE / max(self.pace, 1e-9)), fair, end - first, slices.most))
+                )
+                if last < end:
+                    self.ranges.insert(0, (last, end))
+            began = clock.thread_time()
+            values = slices.run(first, last)
+            self.pace = (clock.thread_time() - began) / (last - first)
+            if not slices.stopped:
+                with self.lock:
+                    self.collected.put(first, last, values, slices.told)
+                    slices.told = {}
             if once:
                 return
-
-    def one(self, solver: Solver, k: int) -> None:
-        """Run k."""
-        system = solver.system
-        system.adjust(self.values[k])
-        solver.again()
-        start = self.start_of(k, system)
-        solver.start(*start)
-        if self.options.get("max_step") is None:
-            solver.memory.max_step = over_bumps(system, start, solver.method) or self.duration
-        status = solver.run(False)
-        n, outputs = int(solver.memory.next), solver.memory.outputs
-        if self.quick:
-            self.Q[k, : n * system.nq] = outputs.q_out[: n * system.nq]
-            self.V[k, : n * system.nv] = outputs.v_out[: n * system.nv]
-        else:
-            run = solver.result()
-            missing = [name for name in self.keep if name not in run.data]
-            if missing:
-                raise InputError(f"keep: there is no {missing[0]!r} in the results; there are {', '.join(run.data)}")
-            self.found[k] = run.data[list(self.keep)]
-        if status != DONE:
-            raise RunError(solver.explain(status), solver.result())
-
-    def dataset(self) -> xr.Dataset:
-        """All runs, labelled."""
-        import xarray as xr
-
-        runs = np.arange(self.count)
-        if self.quick:
-            n, system = len(self.times), self.system
-            data = {}
-            if "q" in self.keep:
-                data["q"] = (("run", "time", "coordinate"), self.Q.reshape(self.count, n, system.nq))
-            if "v" in self.keep:
-                data["v"] = (("run", "time", "speed"), self.V.reshape(self.count, n, system.nv))
-            found = xr.Dataset(
-                data, {"run": runs, "time": self.times, "coordinate": system.coordinates, "speed": system.speeds}
-            )
-            found["time"].attrs["units"] = "s"
-        else:
-            if not self.found:
-                raise RunError(f"simulate_many: every run failed; the first: {self.messages[0]}", None)
-            parts = [self.found.get(k) for k in range(self.count)]
-            some = next(part for part in parts if part is not None)
-            blank = xr.full_like(some, np.nan)
-            whole = [blank if part is None else part.reindex(time=self.times) for part in parts]
-            found = xr.concat(whole, dim=xr.DataArray(runs, dims="run", name="run"))
-        for j, name in enumerate(self.wanted.names):
-            found = found.assign_coords({name: ("run", self.values[:, j])})
-        found["message"] = ("run", self.messages.astype(str))
-        found.attrs["model"] = self.system.name
-        return found

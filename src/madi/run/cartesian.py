@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from madi.joints import KINDS
 from madi.kernel.fields import ABSENT, Function, evaluator
 from madi.loops.memory import LoopOptions, LoopTally
 from madi.loops.methods import LoopMethod
-from madi.run.solver import Integration, loop_record, loop_statistics
+from madi.results.recorded import loop_record
+from madi.run.solver import Integration, loop_statistics
 from madi.topology.layout import SIZES, Layout, pack
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from madi.system import System
 
 KEPT = "Outputs before it are in error.run."
-ENTRIES: dict[str, Callable[..., Any]] = {
-    "forward": entries.forward, "close": entries.close, "report": entries.report,
-}  # fmt: skip
 
 
 def flat_space(size: int) -> Layout:
@@ -75,7 +73,7 @@ class CartesianSolver(Integration):
     def function(self, name: str) -> Function:
         """A kernel for `kernel.call`."""
         made = self.made
-        return self.engine.twin(f"cartesian-{name}", ENTRIES[name], made.arrays, made.work, made.forces)
+        return self.engine.twin(name, entries.ENTRIES[name], made.arrays, made.work, made.forces)
 
     def run(self, progress: bool | None) -> int:
         """Integrate; returns the status."""
@@ -96,6 +94,7 @@ class CartesianSolver(Integration):
             lam=work.lam, pace=np.zeros(max(nr, 1)), tally=work.tally, forward=ABSENT, close=self.function("close"),
             observe=self.function("report"),
         )  # fmt: skip
+        recording.last = len(times)
         self.engine.loop(RECORD)(recording)
         rows, n = recording.rows.reshape(len(times), width), len(times)
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
@@ -113,8 +112,8 @@ class CartesianSolver(Integration):
         joints = list(dict.fromkeys([*self.reactions, *(system.speeds[c].split(".")[0] for c in driven)]))
         loads = self._loads(seen, rows, found.multipliers, joints) if joints else None
         run = label(system, times, seen, self.reactions, joints, loads, driven, statistics)  # type: ignore[arg-type]
-        run.data["violation"] = ("time", found.residual, {"units": "m or rad", "of": "largest residual of a constraint"})
-        run.data["violation_rate"] = ("time", found.residual_rate, {"units": "m/s or rad/s"})
+        run.arrays["violation"] = ("time", found.residual, {"units": "m or rad", "of": "largest residual of a constraint"})
+        run.arrays["violation_rate"] = ("time", found.residual_rate, {"units": "m/s or rad/s"})
         self.add_history(run)
         return run
 

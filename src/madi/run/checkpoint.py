@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.engines import library
 from madi.engines.cache import source_hash
 from madi.errors import InputError
 from madi.files import whole_file
@@ -41,7 +42,7 @@ class Checkpoint:
     from it if it is there (else it begins). A run that was cut and taken up again equals the whole run bit for bit. The
     file stays."""
 
-    file: Any
+    file: str | Path
     every: float = 10.0
     resume: bool = False
 
@@ -233,7 +234,7 @@ def identity(run: Integration) -> dict[str, Any]:
     options = np.array([m.rtol, m.atol, m.max_step, m.first_step, m.step], dtype=float)
     return {
         "format": FORMAT, "version of madi": source_hash(), "model": run.system.digest, "method": run.method.name,
-        "engine": run.engine_name, "options": _hash(options),
+        "engine": run.engine_name, "machine code": library.level(), "options": _hash(options),
         "output times": _hash(run.times), "start": _hash(m.real_memory) + _hash(m.int_memory),
         "history": run.history is not None, "way": run.way,
     }  # fmt: skip

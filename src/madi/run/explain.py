@@ -53,12 +53,14 @@ def _not_converged(run: Solver) -> str:
         return "Newton's iterations do not converge at this step. Use a smaller one, or none: rtol and atol choose then."
     if run.adaptive:
         return "Newton's iterations do not converge, however short the step: look at what jumps there."
-    worst = int(np.clip(m.worst_equation, 0, run.system.nv + run.system.n_constraints - 1))
-    names = [*(f"joint coordinate {name!r}" for name in run.system.speeds), *run.system.constraint_names]
+    worst = f"the equation of {run.system.speeds[max(int(m.worst_equation), 0)]!r} ({m.worst_residual:.3g} N or N m)"
+    if run.system.n_constraints:
+        row = run.system.constraint_names[max(int(m.worst_row), 0)]
+        worst += f", the constraint {row!r} ({m.worst_rate:.3g} m/s or rad/s)"
     told = "; ".join(f"t = {t:.6g}, step {h:.3g}: {int(k)} iterations, correction {c:.1e}" for t, h, k, c in m.history if k)
     return (
         f"Newton's iterations do not converge, the step halved {int(m.halvings)} times. Farthest from zero: "
-        f"{names[worst]} ({m.worst_residual:.3g} N, N m or m). Last steps: {told}. Use a smaller step, or look at what "
+        f"{worst}. Last steps: {told}. Use a smaller step, or look at what "
         "jumps there: stops, contacts, friction."
     )
 

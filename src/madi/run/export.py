@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from madi.errors import InputError
+from madi.given import File
 from madi.integrate import METHODS
 from madi.integrate.method import Method
 from madi.model.model import Model
@@ -16,8 +17,8 @@ from madi.signals.jumps import speed_jumps
 
 
 def export_c(
-    model: Model, out: Any, *, step: float, method: Any = "newmark", duration: float = 1.0,
-    parameters: Sequence[str] | None = None, start: Any = None, frame: str = "base", **old: Any,
+    model: Model, out: File, *, step: float, method: Method | str | Mapping[str, Any] = "newmark", duration: float = 1.0,
+    parameters: Sequence[str] | None = None, start: Any = None, frame: str = "base", **old: Never,
 ) -> list[Path]:  # fmt: skip
     """Write the model and its integrator as self-contained C99 into the folder `out`: NAME.h, NAME.c, and a main.c that
     repeats the run of `duration` seconds from `start`. No allocation, no library but libm.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ SHORTEST = 1e-12  # s: computing time, less that of the call, may be nothing, an
 
 
 def realtime(
-    model: Model | System, *, step: float, duration: float = 5.0, method: Any = None, paced: bool = False,
-    engine: str = "auto", **options: Any,
+    model: Model | System, *, step: float, duration: float = 5.0,
+    method: Method | str | Mapping[str, Any] | None = None, paced: bool = False, engine: str = "auto", **options: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Step a model for `duration` seconds and time every step; returns numbers for a report.
 

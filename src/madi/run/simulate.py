@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from madi.engines import is_made_for_model
 from madi.engines.choice import choose_engine
 from madi.equations import FORMULATIONS
 from madi.errors import EngineError, InputError, RunError, warn
+from madi.given import Vector
 from madi.integrate.memory import DONE
 from madi.integrate.method import Method, Steps
 from madi.loops.methods import LoopMethod
@@ -52,13 +53,13 @@ def simulate(
     engine: str = "auto",
     formulation: str | None = None,
     frame: str | None = None,
-    times: Any = None,
+    times: Vector | None = None,
     reactions: Sequence[str] | Mapping[str, str] = (),
     start: Any = None,
     progress: bool | None = None,
     checkpoint: Checkpoint | str | Path | None = None,
     history: bool = False,
-    **old: Any,
+    **old: Never,
 ) -> Run:
     """Simulate a model for `duration` seconds.
 
@@ -73,12 +74,12 @@ def simulate(
     "baumgarte" (madi.Baumgarte(10, 10)).
     `formulation`: "recursive", "articulated" (trees), "velocity-transform", or "cartesian" (absolute coordinates).
     `frame`: "base" or "ground", what a moving base's equations refer to. `engine`: "auto" takes C made for this model where
-    it is there or pays, else "jit"; results of the two differ in the last digits.
+    the run is long enough to pay for the compiler, else "jit"; results of the two differ in the last digits.
     `times`: where output is wanted; default every step (every k-th in very long runs), or 1001 points.
     `reactions`: joints (and constraints) whose loads are recorded: names, or {name: axes}, run["A.fx"] then in the axes of
     "parent", "child" or "joint", not the ground's (run["A.fx_child"] is always there).
     `start`: (q0, v0), each all numbers, {name: value} or None; or what has a q and a v. Default the joints'.
-    `progress`: a bar on the terminal; default on long runs. `history`: keep of every step what it did (step_size,
+    `progress`: a bar (in a log, lines); default on long runs. `history`: keep of every step what it did (step_size,
     step_residual, step_violation, step_condition over step_time).
     `checkpoint`: a file in which the run is kept while it goes on, and taken up from again: see madi.Checkpoint.
     A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
@@ -170,6 +171,9 @@ def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None, c
         if solver.keeper is not None and solver.engine.machine_code:  # machine code stops between steps
             solver.keeper.write(solver)
         interrupt.run = solver.result()  # type: ignore[attr-defined]  # what was computed is not lost
+        raise
+    except RunError as error:  # a user's function, asked by an external solver
+        error.run = error.run or solver.result()
         raise
     run = solver.result()
     told = large_deflections(solver.system, run)

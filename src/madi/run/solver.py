@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.engines import ENGINES
 from madi.equations import ENTRIES
 from madi.equations.loads import Load
 from madi.integrate.memory import DONE, PAUSED, make_memory
 from madi.integrate.method import Method, Steps
-from madi.integrate.newton import make_plan
-from madi.integrate.record import RECORD, RECORD_LOADS, LoadRecording, Recording
-from madi.joints.columns import LOCKED
+from madi.integrate.newton_matrix import make_plan
+from madi.integrate.record import RECORD, Recording
+from madi.joints.columns import FREE_COLUMN, LOCKED
 from madi.kernel.fields import ABSENT
 from madi.loops.memory import LoopOptions, LoopTally, fresh_tally
 from madi.loops.methods import LoopMethod, Projection
+from madi.results.recorded import loop_record
 from madi.system import System
-from madi.system.observation import Observation
+from madi.topology.slopes import Slopes
 
 if TYPE_CHECKING:
     from madi.results.run import Run
@@ -28,22 +29,23 @@ if TYPE_CHECKING:
 
 PAUSE = 0.1  # s of computing between two looks at progress and Ctrl-C
 SHORTEST = 1e-6  # s: what any computing takes, at least; it is divided by
-FEWEST_STEPS, MOST_STEPS = 100, 10_000_000  # between them
+FIRST_STEPS, FEWEST_STEPS, MOST_STEPS = 1000, 100, 10_000_000  # between two such looks
 
 
 class Integration:
     """The memory an integrator works on, and the loop around it."""
 
     def __init__(self, system: System, method: Method, steps: Steps, times: np.ndarray, sizes: dict[str, int], model: Any,
-                 stops: Any = ()):  # fmt: skip
+                 stops: Any = (), blocks: Any = None):  # fmt: skip
         """`sizes`: nq, nv, nr of the coordinates that are integrated, `model` their chart. `stops`: times at which a step
-        must end: the speed of a drive jumps. There they are outputs that nobody sees."""
+        must end: the speed of a drive jumps. There they are outputs that nobody sees. `blocks`: of an implicit method's
+        Jacobian, where their entries are."""
         self.wanted = np.isin(np.union1d(times, stops), times) if len(stops) else np.ones(len(times), dtype=bool)
         self.stops = [float(t) for t in stops]
         self.times = np.union1d(times, stops) if len(stops) else times
         self.system, self.method, self.steps, self.sizes = system, method, steps, sizes
         self.loop = method.loop(steps.step)
-        plan = make_plan(system.residual_blocks[0], system.layout.arrays) if method.implicit else None
+        plan = None if blocks is None else make_plan(blocks, system.layout.arrays)
         self.memory = make_memory(self.loop.memory, sizes, self.times, model, plan)
         self.wall = self.cpu = 0.0  # s: by the clock, and of the processor
         self.spoiled: float | None = None  # first output time that is not finite
@@ -71,7 +73,7 @@ class Integration:
         work = self.loop_work()
         return {} if work is None else {"work": work, "tally": work.tally}
 
-    def again(self) -> None:
+    def reset(self) -> None:
         """Memory as before a run."""
         m = self.memory
         for array in (m.real_memory, m.int_memory, m.outputs.q_out, m.outputs.v_out):
@@ -89,7 +91,7 @@ class Integration:
         """Integrate; returns the status. Pauses now and then to show progress and let Ctrl-C through."""
         from madi.results.progress import Progress
 
-        m, limit, ends = self.memory, 1000 if self.history is None else 1, self.segments()
+        m, limit, ends = self.memory, FIRST_STEPS if self.history is None else 1, self.segments()
         _ = m.table  # made now, not within the first step
         with Progress(self.system.name, float(self.times[-1]), progress) as bar, np.errstate(all="ignore"):
             while True:
@@ -145,11 +147,11 @@ class Integration:
         if self.history is None:
             return
         table = np.array(self.history).reshape(-1, 5)
-        run.data.coords["step_time"] = ("step_time", table[:, 0], {"units": "s", "of": "ends of the steps"})
+        run.arrays.add_coordinate("step_time", ("step_time", table[:, 0], {"units": "s", "of": "ends of the steps"}))
         told = {"step_size": "s", "step_residual": "m or rad", "step_violation": "m or rad", "step_condition": "1"}
         for k, (name, unit) in enumerate(told.items()):
             if k == 0 or np.nanmax(np.abs(table[:, k + 1]), initial=0.0) > 0:  # what a method does not measure stays zero
-                run.data[name] = ("step_time", table[:, k + 1], {"units": unit})
+                run.arrays[name] = ("step_time", table[:, k + 1], {"units": unit})
 
     def _let_interrupt_through(self) -> None:
         """Ctrl-C that fell into a user's function could not pass through machine code: it goes on from here."""
@@ -184,9 +186,12 @@ class Solver(Integration):
         reactions: Mapping[str, str] | None = None, loops: LoopMethod | None = None, jumps: Sequence[Any] = (),
     ):  # fmt: skip
         self.jumps = list(jumps)
+        self.jacobian: Any = None  # of an implicit method: Slopes, a trace, or None: by differences
+        self.substep_in_c = False
         sizes = {"nq": system.nq, "nv": system.nv, "nr": system.n_constraints}
         stops = sorted({jump.time for jump in jumps})
-        super().__init__(system, method, steps, times, sizes, system.layout.arrays, stops)
+        blocks = self._find_blocks(system, method, steps, engine) if method.implicit else None
+        super().__init__(system, method, steps, times, sizes, system.layout.arrays, stops, blocks)
         self.formulation, self.loops = formulation, (loops or Projection()) if system.frozen.rows else None
         self.options = LoopOptions({})
         if self.loops is not None:
@@ -195,9 +200,11 @@ class Solver(Integration):
         self.entry = forward or system.entry(formulation)
         dense = self.loops is not None and self.loops.dense
         self.engine, self.engine_name = system.engine(engine).for_run(dense, self.options), engine
+        if isinstance(self.jacobian, Slopes) and not self.engine.made_for_model:
+            self.engine = self.engine.with_slopes(self.jacobian)
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         apart = self.engine.made_for_model and (self.loops or self.jumps)
-        self.closer = system.engine("jit").for_run(dense, self.options) if apart else self.engine
+        self.closing_engine = system.engine("jit").for_run(dense, self.options) if apart else self.engine
         self.way = f"{formulation} {self.loops.words() if self.loops else ''}"
         self.reactions = dict(reactions or {})
         self.driven = [c for c in range(system.nv) if system.layout.arrays.drive[c] >= 0]
@@ -207,7 +214,7 @@ class Solver(Integration):
         self.request = Load.request(loads)
         self.loads_width = 6 * len(loads) + len(system.driving_columns(loads))
         if self.loops is not None:
-            self.memory.tally = self.closer.work.tally
+            self.memory.tally = self.closing_engine.work.tally
 
     @property
     def closing(self) -> str:
@@ -219,13 +226,13 @@ class Solver(Integration):
 
     def loop_work(self) -> Any:
         """See Integration."""
-        return self.closer.work if self.loops is not None else None
+        return self.closing_engine.work if self.loops is not None else None
 
-    def again(self) -> None:
+    def reset(self) -> None:
         """See Integration."""
-        super().again()
+        super().reset()
         if self.loops is not None:
-            work, fresh = self.closer.work, fresh_tally()
+            work, fresh = self.closing_engine.work, fresh_tally()
             work.tally.int_memory[:], work.tally.real_memory[:] = fresh.int_memory, fresh.real_memory
             work.factor_valid = work.basis_chosen = work.rank = work.most_rank = 0
 
@@ -243,34 +250,45 @@ class Solver(Integration):
         m = self.memory
         m.forward = self.engine.function(self.entry)
         if self.joints:  # made while the helper is at work
-            self.closer.function("loads", self.request, self.loads_width)
+            self.closing_engine.function("loads", self.request, self.loads_width)
         loop = self.engine.loop(self.loop)
         closes = bool(self.jumps) if self.method.closes or self.loops is None else self.loops.close is not None
         if closes:
-            m.close = self.closer.function(self.closing)
+            m.close = self.closing_engine.function(self.closing)
         if self.method.implicit:
             self._connect_implicit(m)
         return loop
 
+    def _find_blocks(self, system: System, method: Method, steps: Steps, engine: str) -> Any:
+        """Where the entries of the Jacobian are; what gives them is kept. Generated C is made of traces, and takes whole
+        substeps of some methods: where the model can be traced."""
+        made = ENGINES[engine].made_for_model and method.outside is None
+        traced = system.traced_blocks if made else None
+        blocks, self.jacobian = traced or system.residual_blocks
+        self.substep_in_c = traced is not None and "compiled_substep" in method.loop(steps.step).memory.fields
+        return blocks
+
     def _connect_implicit(self, m: Any) -> None:
-        """Residual, Jacobian; or a whole step in C."""
-        trace, system = self.system.residual_blocks[1], self.system
-        if trace is not None and self.engine.made_for_model and "compiled_substep" in m.fields:
+        """Residual, Jacobian; or a whole substep in C."""
+        if self.substep_in_c:
             from madi.export.stepper import generated_substep
 
-            m.compiled_substep = generated_substep(self.engine, m, system)
+            m.compiled_substep = generated_substep(self.engine, m, self.system)
             return
         m.residual = self.engine.function("residual")
-        if trace is not None:
-            m.blocks = self.engine.program("jacobian", trace)
+        if isinstance(self.jacobian, Slopes):
+            machine = self.system._slope_engine.for_run() if self.engine.made_for_model else self.engine
+            m.blocks = machine.function("slopes")
+        elif self.jacobian is not None:
+            m.blocks = self.engine.program("jacobian", self.jacobian)
 
     def _make_beside(self) -> None:
         """Let a second process compile part of what is missing, the largest pieces first."""
-        from madi.engines.jit import make_beside
+        from madi.engines.pieces import make_beside
 
         entries = [] if self.engine.made_for_model else ["observe"]
         if self.method.implicit:
-            make_beside([*entries, "residual"] if entries else [], [self.loop, RECORD])
+            make_beside([*entries, "residual", "slopes"] if entries else [], [self.loop, RECORD])
         elif self.loops is not None:
             make_beside([self.closing, *entries], [])
         else:
@@ -289,12 +307,12 @@ class Solver(Integration):
     def keep_verdict(self) -> None:
         """What closing the loops had to say, as the run left it: closing the outputs is not the run's."""
         if self.loops is not None:
-            work = self.closer.work
+            work = self.closing_engine.work
             self.tally = LoopTally({}, work.tally.int_memory.copy(), work.tally.real_memory.copy())
             self.open = (work.phi.copy(), work.rate.copy())
 
     def _run_outside(self) -> int:
-        """The same by a solver that is not ours."""
+        """The same by an external solver (SUNDIALS)."""
         began, busy = clock.perf_counter(), clock.thread_time()
         self.method.feed_back(self.options)
         try:
@@ -305,18 +323,17 @@ class Solver(Integration):
             self.keep_verdict()
 
     def result(self) -> Run:
-        """Labelled results for as many outputs as were reached."""
-        from madi.results.label import label
+        """Labelled results for as many outputs as were reached; what nobody has asked for is computed later."""
+        from madi.results.label import label_later
+        from madi.results.recorded import Recorded
 
-        system, recording = self.system, self._record()
-        times = recording.times
-        rows = recording.rows.reshape(len(times), recording.width)
-        n = len(times)
+        recording, states = self._record()
+        times, n = recording.times, len(recording.times)
         # a drive can be NaN while the integrated state is fine: such outputs are not results
-        bad = np.flatnonzero(~np.isfinite(rows[:, : system.nq + 2 * system.nv]).all(axis=1))
+        finite = [np.isfinite(part).all(axis=1) for part in states]
+        bad = np.flatnonzero(~(finite[0] & finite[1] & finite[2]))
         if len(bad):
             self.spoiled, n = float(times[bad[0]]), int(bad[0])
-        loads = self._loads(recording, n) if self.joints else None
         statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
         if self.method.implicit:
             statistics |= self._newton_statistics()
@@ -325,42 +342,53 @@ class Solver(Integration):
         if self.jumps:
             statistics["jumps"] = [jump.time for jump in self.jumps]
         found = loop_record(recording, n) if self.loops is not None else None
-        seen = Observation(system, rows[:n])
-        run = label(system, times[:n].copy(), seen, self.reactions, self.joints, loads, self.driven, statistics, found)
+        q, v, a = (part[:n] for part in states)
+        engines = self.engine.name, self.closing_engine.name
+        source = Recorded(self.system, engines, times[:n].copy(), (q, v, a), found, self.request, self.loads_width)
+        run = label_later(source, self.reactions, self.joints, self.driven, statistics)
+        if self.system.frozen.signals.callbacks:  # functions in Python may remember what they were asked
+            run.arrays.compute()
         self.add_history(run)
         return run
 
-    def _record(self) -> Any:
-        """Accelerations and observations at the outputs; with loops, each is closed first."""
-        times, q, v = self.shown()
+    def recorder(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, observe: str | None) -> Recording:
+        """What records states: accelerations, with loops (each is closed first) what closing them leaves, and the rows of an
+        entry."""
         work, none = self.loop_work(), np.zeros(1)
-        sizes = self.sizes | {"outputs": len(times), "width": ENTRIES["observe"].out(self.system.layout.sizes)}
-        functions = {"forward": ABSENT, "close": ABSENT, "observe": self.engine.function("observe")}
+        width = 0 if observe is None else ENTRIES[observe].out(self.system.layout.sizes)
+        functions = {"forward": ABSENT, "close": ABSENT, "observe": ABSENT}
+        if observe is not None:
+            functions["observe"] = self.engine.function(observe)
         if work is None:
             functions["forward"] = self.engine.function(self.entry)
         else:
-            functions["close"] = self.closer.function(self.closing)
-            work.basis_chosen = work.factor_valid = 0  # directions begin anew with the first output
+            functions["close"] = self.closing_engine.function(self.closing)
             self.options.watch = 1
         where = {name: none if work is None else getattr(work, name) for name in ("phi", "rate", "lam", "pace")}
         tally = fresh_tally() if work is None else work.tally
+        sizes = self.sizes | {"outputs": len(times), "width": width}
         recording = Recording(sizes, times=times, q=q, v=v, tally=tally, **functions, **where)
-        with np.errstate(all="ignore"):
-            self.engine.loop(RECORD)(recording)
+        recording.last = len(times)
         return recording
 
-    def _loads(self, recording: Any, n: int) -> np.ndarray:
-        sizes = self.sizes | {"outputs": n, "width": self.loads_width, "asked": len(self.request)}
-        states = {name: getattr(recording, name) for name in ("times", "q", "v", "a", "multipliers")}
-        loads = self.closer.function("loads", self.request, self.loads_width)
-        found = LoadRecording(sizes, loads=loads, **states)
-        found.x[self.sizes["nv"] : self.sizes["nv"] + len(self.request)] = self.request
-        self.closer.loop(RECORD_LOADS)(found)
-        return np.asarray(found.rows.reshape(n, self.loads_width))
+    def _record(self) -> tuple[Recording, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Accelerations at the outputs; the states there, what drives prescribe put in. With loops, each is closed first."""
+        times, q, v = self.shown()
+        recording = self.recorder(times, q, v, "state" if np.any(self.system.layout.arrays.drive != FREE_COLUMN) else None)
+        work = self.loop_work()
+        if work is not None:
+            work.basis_chosen = work.factor_valid = 0  # directions begin anew with the first output
+        with np.errstate(all="ignore"):
+            self.engine.loop(RECORD)(recording)
+        n, nq, nv = len(times), self.system.nq, self.system.nv
+        if not recording.width:
+            return recording, (q.reshape(n, nq), v.reshape(n, nv), recording.a.reshape(n, nv))
+        rows = recording.rows.reshape(n, recording.width)
+        return recording, (rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv :])
 
     def _newton_statistics(self) -> dict[str, Any]:
-        trace = self.system.residual_blocks[1]
-        word = "differences" if trace is None else "exact" if trace.outside is None else "split"
+        split = getattr(self.jacobian, "outside", None) is not None
+        word = "differences" if self.jacobian is None else "split" if split else "exact"
         return {
             "newton_iterations": int(self.memory.newtons), "jacobians": int(self.memory.jacobians),
             "jacobian": word,  # split: exact but for the slopes of functions in Python
@@ -389,24 +417,3 @@ class Solver(Integration):
         from madi.run.explain import explain_spoiled
 
         return explain_spoiled(self)
-
-
-@dataclass(frozen=True)
-class LoopRecord:
-    """What was recorded of the loops, an entry for each output."""
-
-    residual: np.ndarray
-    residual_rate: np.ndarray
-    independence: np.ndarray
-    dependent: np.ndarray
-    identity_error: np.ndarray
-    condition: np.ndarray
-    multipliers: np.ndarray  # (outputs, rows)
-    paces: np.ndarray
-
-
-def loop_record(recording: Any, n: int) -> LoopRecord:
-    """Of the first n outputs."""
-    alone = ("residual", "residual_rate", "independence", "dependent", "identity_error", "condition")
-    rows = {name: getattr(recording, name).reshape(recording.outputs, recording.nr)[:n] for name in ("multipliers", "paces")}
-    return LoopRecord(**{name: getattr(recording, name)[:n] for name in alone}, **rows)

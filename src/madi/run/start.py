@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from madi.assembly.assemble import start_vector
 from madi.errors import InputError
+from madi.given import Start
 from madi.integrate.method import Method
 from madi.loops.methods import LoopMethod
 from madi.model.model import Model
@@ -37,10 +39,10 @@ def built(model: Model | System, frame: str | None) -> System:
 
 def assemble(
     model: Model | System,
-    q0: Any = None,
-    v0: Any = None,
+    q0: Start = None,
+    v0: Start = None,
     *,
-    pin: Any = None,
+    pin: Iterable[str] | None = None,
     assembly_mode: int = 0,
     t: float = 0.0,
     branch: Any = None,

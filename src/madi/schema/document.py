@@ -13,7 +13,7 @@ from typing import Any
 
 from madi.errors import FileError
 
-LARGEST = 20_000_000  # bytes of a model file: finite element bodies have long arrays
+LARGEST = 200_000_000  # bytes of a model file: finite element bodies have long arrays, measured data too
 DEEPEST = 24
 WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ ROADS: dict[str, dict[str, Type]] = {
     "half_ellipse": {"at": Number("m"), "half_length": Number("m"), "height": Number("m")},
     "sine": {"amplitude": Number("m"), "wavelength": Number("m"), "start": Number("m"), "end": Number("m")},
     "polyline": {"points": Table("m", "m")},
+    "line": {"points": Table("m", "m"), "shift": Number("m")},
     "two_sided": {"shift": Number("m")},
     "features": {"rows": Array("rows of 7 numbers", [2])},
 }
@@ -56,6 +58,8 @@ class RoadType(Type):
                 return flat(**values)
             if name == "features":
                 return _features(road, values["rows"], given)
+            if name == "line":
+                return _line(road, values["points"], values.get("shift"))
             return getattr(road, name)(**values)  # type: ignore[no-any-return]
         except InputError as error:
             raise given.error(str(error)) from None
@@ -64,7 +68,7 @@ class RoadType(Type):
             raise given.error(f"{name} also needs some of: {missing}") from None
 
     def write(self, value: Road) -> Any:
-        """Level ground and the packed features: exact, whatever they were drawn with."""
+        """Level ground, the packed features and lines: exact, whatever they were drawn with."""
         base: dict[str, Any] = {}
         if value.level != 0.0:
             base["level"] = plain(value.level)
@@ -73,6 +77,9 @@ class RoadType(Type):
         found: list[Any] = [{"flat": base}] if base else []
         if value.features:
             found.append({"features": {"rows": [plain(list(row)) for row in value.features]}})
+        for line in value.lines:
+            shift = {} if line.shift is None else {"shift": plain(line.shift)}
+            found.append({"line": {"points": Table("m", "m").write(line.points), **shift}})
         return found
 
     def json(self) -> dict[str, Any]:
@@ -87,7 +94,25 @@ def _features(road: Road, rows: np.ndarray, node: Node) -> Road:
     bad = ((rows[:, 0] == 0) & (rows[:, 4] <= 0)) | ((rows[:, 0] == 1) & (rows[:, 6] <= 0))
     if np.any(bad):
         raise node.error("a feature's length is not > 0")
-    return road._with(*(tuple([int(row[0]), int(row[1]), *map(float, row[2:])]) for row in rows))
+    kinks = rows[:, 0] == 2
+    road = road._with(*(tuple([int(row[0]), int(row[1]), *map(float, row[2:])]) for row in rows[~kinks]))
+    for shifted, shift in dict.fromkeys((bool(row[1]), float(row[2])) for row in rows[kinks]):
+        own = rows[kinks & (rows[:, 1] == shifted) & (rows[:, 2] == shift)]
+        road = _line(road, _of_kinks(own[:, 3], own[:, 4]), shift if shifted else None)
+    return road
+
+
+def _of_kinks(way: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """The line that changes its slope so at these places (as files had it once), level before them."""
+    places, same = np.unique(way, return_inverse=True)
+    slopes = np.cumsum(np.bincount(same, change))[:-1]
+    return np.column_stack([places, np.concatenate([[0.0], np.cumsum(slopes * np.diff(places))])])
+
+
+def _line(road: Road, points: Any, shift: float | None) -> Road:
+    """A road with one more polyline, whose heights are over its first point's."""
+    added = replace(road.polyline(points), level=road.level)
+    return replace(added, lines=(*road.lines, replace(added.lines[-1], shift=shift, averaged={})))
 
 
 class TirType(Type):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from madi.errors import InputError
 from madi.schema.expression import Expression, Functions
 from madi.schema.grammar import CONSTANTS, FUNCTIONS, parse, walk
+from madi.signals.table import table_of
 
 DEEP = 12  # a part nested deeper gets a name of its own
 _BINARY = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("**", 4), "lt": ("<", 0),
@@ -25,9 +26,11 @@ class Part(NamedTuple):
 
 
 def function_text(
-    value: Any, outputs: int, coordinates: Sequence[str], speeds: Sequence[str], what: str, more: Sequence[str] = ()
-) -> list[Any]:
-    """One number or text for each component of a force or drive; `more`: what a law sees beside time and state."""
+    value: Any, outputs: int, coordinates: Sequence[str], speeds: Sequence[str], what: str, more: Sequence[str] = (),
+    tables: dict[str, Any] | None = None,
+) -> list[Any]:  # fmt: skip
+    """One number or text for each component of a force or drive; `more`: what a law sees beside time and state; `tables`
+    gets those it uses, by the names they have in the text."""
     if isinstance(value, Functions) and all(_plain(part) for part in value.parts):
         return [part.text if isinstance(part, Expression) else part for part in value.parts]
     import numpy as np
@@ -58,7 +61,7 @@ def function_text(
         if expression[k].is_constant():
             found.append(float(expression[k]))
         else:
-            found.append(_text(ca.Function("f", list(inputs), [expression[k]]), leaves, what))
+            found.append(_text(ca.Function("f", list(inputs), [expression[k]]), leaves, what, tables))
     if len(found) != outputs:
         raise InputError(f"{what}: its function returns {len(found)} number(s); {outputs} are needed")
     return found
@@ -94,12 +97,14 @@ def _quoted(name: str) -> str:
     return f"'{name}'" if '"' in name else f'"{name}"'
 
 
-def _text(function: Any, leaves: dict[int, Callable[[int], str]], what: str) -> str:
-    from madi.symbolic.ssa import instructions
+def _text(
+    function: Any, leaves: dict[int, Callable[[int], str]], what: str, tables: dict[str, Any] | None = None
+) -> str:  # fmt: skip
+    from madi.symbolic.ssa import LOOKUPS, instructions
 
     parts: list[Any] = []
     result: Part | None = None
-    for op, a, b, value in instructions(function):
+    for op, a, b, value, array in instructions(function):
         made: Any = None
         if op == "input":
             made = Part("text", (leaves[a](b),))
@@ -109,11 +114,25 @@ def _text(function: Any, leaves: dict[int, Callable[[int], str]], what: str) -> 
             made = Part("number", (value,))
         elif op == "output":
             result = parts[a]
+        elif op in LOOKUPS:
+            if tables is None:
+                raise InputError(f"{what}: a table cannot be written here; use arithmetic and madi's functions")
+            made = Part(_table_name(table_of(array), tables), (parts[a],))
         else:
             made = _merged(op, parts[a], parts[b] if b >= 0 else None)
         parts.append(made)
     assert result is not None
     return _write(result)
+
+
+def _table_name(table: Any, tables: dict[str, Any]) -> str:
+    """What a table is called in the file."""
+    for name, known in tables.items():
+        if known is table:
+            return name
+    name = f"table{len(tables) + 1}"
+    tables[name] = table
+    return name
 
 
 def _merged(op: str, a: Part, b: Part | None) -> Part:

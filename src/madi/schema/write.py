@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from madi.forces.road import Road
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Force, Joint, joint_name
 from madi.model.model import gear_ratio
-from madi.schema.fields import Function, Type, plain
+from madi.schema.fields import Function, Table, Type, plain
 from madi.schema.kinds import GROUPS, RUN, VERSION, VISUAL, Kind, kind
 from madi.schema.parts import RoadType, recipes
 from madi.schema.text import function_text
@@ -38,6 +38,7 @@ class _How:
 
     folder: Path | None
     strict: bool
+    tables: dict[str, Any] = field(default_factory=dict)  # those functions use, by name
 
     def visuals(self, body: Body) -> list[dict[str, Any]]:
         """A body's looks."""
@@ -74,9 +75,14 @@ def document(model: Model, folder: Path | None = None, strict: bool = True) -> d
     if model.drives:
         found["drives"] = {
             drive.coordinate: "locked" if drive.function is None
-            else function_text(drive.function, 1, (), (), f"drive of {drive.coordinate!r}")[0]
+            else function_text(drive.function, 1, (), (), f"drive of {drive.coordinate!r}", tables=how.tables)[0]
             for drive in model.drives
         }  # fmt: skip
+    if how.tables:
+        found["tables"] = {
+            name: {"points": Table("any", "any").write(table.points), "between": table.between}
+            for name, table in how.tables.items()
+        }
     if model.adjustables:
         found["adjustable"] = list(model.adjustables)
     if model.run:
@@ -129,7 +135,7 @@ def _value(of: Type, value: Any, where: str, name: str, roads: dict[str, Road], 
     try:
         if isinstance(of, Function) and callable(value):
             coordinates, velocities = names or ((), ())
-            found = function_text(value, of.count, coordinates, velocities, where, of.more)
+            found = function_text(value, of.count, coordinates, velocities, where, of.more, how.tables)
             return found[0] if of.count == 1 else found
         if isinstance(value, Road):
             return next(known for known, road in roads.items() if road == value)

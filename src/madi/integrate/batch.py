@@ -1,0 +1,246 @@
+"""Many runs of one model, one after the other: numbers set, a run, its outputs recorded; nothing of it in Python.
+
+What differs from run to run lies in rows of arrays, and so do the results. The loop returns when a slice of runs is done,
+and for what happens rarely: a run pauses or fails, or loops that parameters have torn open must be closed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from madi.integrate.memory import DONE, PAUSED, Loop, Memory, Outputs
+from madi.integrate.record import LoadRecording, Recording
+from madi.kernel import call, call_loop, kernel, present, view1
+from madi.kernel.fields import Fields, Ints, Reals, function, given_reals, integer, ints, part, real, reals, size
+
+OPEN = 100  # of a batch, beside what loops return: the loops are open where a run shall start
+FRESH, CLOSED, RUNNING, FAILED = range(4)  # where the next run stands
+
+
+class Stepped(Fields):
+    """Of a run's memory, what a batch reads and writes: whatever the method, under these names."""
+
+    outputs: Outputs = part(Outputs)
+    max_step: float = real()
+    end: float = real()
+    limit: int = integer()
+    upto: int = integer()
+    next: int = integer()
+    q: Reals = given_reals()
+    v: Reals = given_reals()
+
+
+class SteppedTable:
+    """The same in machine code, of the memory of a method: its own table has more, elsewhere in each."""
+
+    def __init__(self, memory: Memory):
+        places = list(memory.fields)
+        self.memory = memory
+        self.table = np.array([memory.table[places.index(name)] for name in Stepped.fields], dtype=np.int64)
+        self.table_address = int(self.table.ctypes.data)
+
+
+class Batch(Fields):
+    """A slice of runs, and the memory they are made in. Arrays of integers that are handed in are seen as reals: they are
+    only copied."""
+
+    nq: int = size()
+    nv: int = size()
+    nr: int = size()
+    outputs: int = size()  # of a run, those at stops among them
+    n_real: int = size()  # numbers in the run's memory, and in the tally
+    n_int: int = size()
+    n_tally_real: int = size()
+    n_tally_int: int = size()
+    n_moving: int = size()  # reals of the model that parameters move, and parameters
+    n_parameters: int = size()
+    n_parts: int = size()  # of a run, between stops
+    n_begun: int = size()  # integers of the loops' scratch that are zero where a run begins
+    width: int = size()  # kept of a recorded row; 0: nothing is recorded, states alone are kept
+    loads: int = size()  # numbers of the loads recorded
+    run: Stepped = part(Stepped)
+    recording: Recording = part(Recording)
+    loading: LoadRecording = part(LoadRecording)
+    loop: Any = function()
+    record: Any = function()
+    record_loads: Any = function()
+    check: Any = function()  # the constraints, where a start is taken for closed
+    # what is set when a run begins
+    model_reals: Reals = given_reals()
+    parameters: Reals = given_reals()
+    run_reals: Reals = given_reals()
+    run_ints: Reals = given_reals()
+    fresh_reals: Reals = given_reals()
+    fresh_ints: Reals = given_reals()
+    tally_reals: Reals = given_reals()
+    tally_ints: Reals = given_reals()
+    fresh_tally_reals: Reals = given_reals()
+    fresh_tally_ints: Reals = given_reals()
+    work_ints: Reals = given_reals()
+    terms: Reals = given_reals()
+    # rows, one for each run of the slice
+    moved: Reals = given_reals()
+    given: Reals = given_reals()
+    q0: Reals = given_reals()
+    v0: Reals = given_reals()
+    max_steps: Reals = given_reals()
+    reached: Reals = given_reals()  # outputs
+    q_rows: Reals = given_reals()
+    v_rows: Reals = given_reals()
+    rows: Reals = given_reals()
+    closed: Reals = given_reals()  # of an output: residual, its rate, independence, dependent, identity, condition
+    multipliers: Reals = given_reals()
+    paces: Reals = given_reals()
+    load_rows: Reals = given_reals()
+    place: Ints = ints("n_moving")
+    begun: Ints = ints("n_begun")
+    wanted: Ints = ints("outputs")
+    upto: Ints = ints("n_parts")
+    ends: Reals = reals("n_parts")
+    no_force: Reals = reals("nv")
+    tolerance: float = real()  # of a closed start
+    limit: int = integer()  # steps until the loop returns
+    next: int = integer()
+    last: int = integer()
+    stand: int = integer()  # of the next run: FRESH ...
+    segment: int = integer()
+
+
+CLOSURE = 6  # numbers of `closed` for an output
+
+
+@kernel
+def set_numbers(m: Batch, k):
+    """The model's numbers are those of run k."""
+    for j in range(m.n_moving):
+        m.model_reals[m.place[j]] = m.moved[k * m.n_moving + j]
+    for j in range(m.n_parameters):
+        m.parameters[j] = m.given[k * m.n_parameters + j]
+
+
+@kernel
+def is_closed(m: Batch, k):
+    """Whether the loops are closed where run k starts."""
+    if not present(m.check):
+        return True
+    call(m.check, 0.0, view1(m.q0, k * m.nq, m.nq), view1(m.v0, k * m.nv, m.nv), m.no_force, m.terms)
+    for r in range(2 * m.nr):  # noqa: SIM110 (a kernel has no generators); residuals and their rates come first
+        if not abs(m.terms[r]) < m.tolerance:
+            return False
+    return True
+
+
+@kernel
+def begin_run(m: Batch, k):
+    """All memory as before a run, and where run k starts."""
+    for j in range(m.n_real):
+        m.run_reals[j] = m.fresh_reals[j]
+    for j in range(m.n_int):
+        m.run_ints[j] = m.fresh_ints[j]
+    for j in range(m.n_tally_real):
+        m.tally_reals[j] = m.fresh_tally_reals[j]
+    for j in range(m.n_tally_int):
+        m.tally_ints[j] = m.fresh_tally_ints[j]
+    for j in range(m.n_begun):
+        m.work_ints[m.begun[j]] = 0.0
+    m.run.max_step = m.max_steps[k]
+    for j in range(m.nq):
+        m.run.q[j] = m.q0[k * m.nq + j]
+    for c in range(m.nv):
+        m.run.v[c] = m.v0[k * m.nv + c]
+    m.segment = 0
+
+
+@kernel
+def go_on(m: Batch):
+    """The run, from one stop to the next."""
+    while True:
+        m.run.upto, m.run.end, m.run.limit = m.upto[m.segment], m.ends[m.segment], m.limit
+        status = call_loop(m.loop)
+        if status != DONE or m.segment + 1 == m.n_parts:
+            return status
+        m.segment += 1
+
+
+@kernel
+def keep_reached(m: Batch):
+    """The outputs that were reached, without those at stops, at the beginning of the run's; how many."""
+    n, nq, nv = 0, m.nq, m.nv
+    for j in range(m.run.next):
+        if m.wanted[j] != 0:
+            if n < j:
+                for i in range(nq):
+                    m.run.outputs.q_out[n * nq + i] = m.run.outputs.q_out[j * nq + i]
+                for c in range(nv):
+                    m.run.outputs.v_out[n * nv + c] = m.run.outputs.v_out[j * nv + c]
+            n += 1
+    return n
+
+
+@kernel
+def keep_recorded(m: Batch, k, n, shown):
+    """What was recorded of run k."""
+    width, nr, loads = m.width, m.nr, m.loads
+    for j in range(n):
+        at = k * shown + j
+        for i in range(width):
+            m.rows[at * width + i] = m.recording.rows[j * m.recording.width + i]
+        for i in range(loads):
+            m.load_rows[at * loads + i] = m.loading.rows[j * loads + i]
+        if present(m.recording.close):
+            x = view1(m.closed, CLOSURE * at, CLOSURE)
+            x[0], x[1], x[2] = m.recording.residual[j], m.recording.residual_rate[j], m.recording.independence[j]
+            x[3], x[4], x[5] = m.recording.dependent[j], m.recording.identity_error[j], m.recording.condition[j]
+            for r in range(nr):
+                m.multipliers[at * nr + r] = m.recording.multipliers[j * nr + r]
+                m.paces[at * nr + r] = m.recording.paces[j * nr + r]
+
+
+@kernel
+def end_run(m: Batch, k):
+    """The outputs of run k."""
+    n, nq, nv, shown = keep_reached(m), m.nq, m.nv, m.recording.outputs
+    m.reached[k] = n
+    if m.width > 0:
+        for j in range(min(2, m.n_begun)):  # directions begin anew with the first output
+            m.work_ints[m.begun[j]] = 0.0
+        m.recording.first, m.recording.last = 0, n
+        call_loop(m.record)
+        if m.loads > 0:
+            m.loading.first, m.loading.last = 0, n
+            call_loop(m.record_loads)
+        keep_recorded(m, k, n, shown)
+        return
+    for j in range(n * nq):
+        m.q_rows[k * shown * nq + j] = m.run.outputs.q_out[j]
+    for c in range(n * nv):
+        m.v_rows[k * shown * nv + c] = m.run.outputs.v_out[c]
+
+
+def batch(m: Batch):
+    """Runs from the next to the last. OPEN: Python puts another start in its row and says CLOSED. PAUSED: go on. Else the
+    next run has failed: Python asks why, and goes on."""
+    while m.next < m.last:
+        k = m.next
+        if m.stand == FRESH or m.stand == CLOSED:
+            set_numbers(m, k)
+            if m.stand == FRESH and not is_closed(m, k):
+                return OPEN
+            begin_run(m, k)
+            m.stand = RUNNING
+        if m.stand == RUNNING:
+            status = go_on(m)
+            if status == PAUSED:
+                return PAUSED
+            if status != DONE:
+                m.stand = FAILED
+                return status
+        end_run(m, k)
+        m.next += 1
+        m.stand = FRESH
+    return DONE
+
+
+BATCH = Loop("batch", batch, Batch)
