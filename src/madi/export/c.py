@@ -23,9 +23,9 @@ from madi.integrate import METHODS
 from madi.integrate.march import accept, advancing, no_outputs
 from madi.integrate.memory import NEWTON_FAILED, NOT_FINITE, make_memory
 from madi.integrate.method import Method, Steps
-from madi.integrate.newton import make_plan
+from madi.integrate.newton_matrix import make_plan
 from madi.joints.columns import FREE_COLUMN
-from madi.symbolic.codegen import c_piece, literal
+from madi.symbolic.codegen import LOOKUP, c_piece, literal
 from madi.symbolic.sym import column_of, symbols
 from madi.symbolic.trace import expressions
 from madi.topology.parameters import Parameters, parameters
@@ -224,7 +224,8 @@ def _memory(system: System, method: Method, steps: Steps) -> Any:
     """Memory of a run as it is exported, with its options."""
     loop, sizes = method.fixed, {"nq": system.nq, "nv": system.nv, "nr": system.n_constraints}
     assert loop is not None
-    plan = make_plan(system.residual_blocks[0], system.layout.arrays) if method.implicit else None
+    traced = system.traced_blocks if method.implicit else None
+    plan = None if traced is None else make_plan(traced[0], system.layout.arrays)
     memory = make_memory(loop.memory, sizes, [steps.span], system.layout.arrays, plan)
     steps.put(memory, steps.span)
     method.put(memory)
@@ -244,7 +245,15 @@ def _pieces(system: System, method: Method, memory: Any, wanted: Parameters | No
     if np.any(system.layout.arrays.drive != FREE_COLUMN):
         at = {name: place(memory, name) for name in ("q", "v", "a")}
         driven = c_piece(_drive(system, traced), "drive") + DRIVEN.format(nq=system.nq, nv=system.nv, **at)
-    return "\n".join([stepper.source(), poses, driven])
+    source = "\n".join([stepper.source(), poses, driven])
+    return f"{measured(system.layout.curve)}{source}" if "lookup(curves" in source else source
+
+
+def measured(curve: np.ndarray) -> str:
+    """Measured data as an array of the file, and the functions that look values up in it."""
+    lines = [", ".join(map(literal, curve[k : k + 8].tolist())) for k in range(0, len(curve), 8)]
+    numbers = ",\n".join(lines)
+    return f"/* Measured curves, see `lookup`. */\nstatic const double curves[{len(curve)}] = {{\n{numbers}}};\n{LOOKUP}"
 
 
 def place(memory: Any, name: str) -> int:

@@ -14,12 +14,13 @@ import casadi as ca
 import numpy as np
 
 from madi.export.translate import Text, Translator
-from madi.integrate.newton import assemble, factorise, make_plan, solve
+from madi.integrate.newton_matrix import assemble, factorise, make_plan, solve
 from madi.integrate.structural import factored_blocks, solution, substep
 from madi.joints.chart import chart_point, chart_rate, exponential, retract
 from madi.kernel.fields import Function
-from madi.symbolic.codegen import HEAD, OUTSIDE, c_piece
+from madi.symbolic.codegen import c_piece, head, reach
 from madi.symbolic.jacobian import block_expressions, slopes
+from madi.symbolic.lookup import Looked
 from madi.symbolic.sym import Sym, column_of, symbols
 from madi.symbolic.trace import Seen, adjusted, expressions
 from madi.topology.layout import Layout, model_views
@@ -35,7 +36,7 @@ class Traced:
         self.seen: ca.Function | None = None  # what they get
         p, self.reals = adjusted(layout, parameters)
         self.p = p[0] if p else ca.SX(0, 1)
-        self.model = model_views(layout.ints, self.reals)
+        self.model = model_views(layout.ints, self.reals, layout.curve)
 
     def function(self, name: str, inputs: list[ca.SX], out: ca.SX, more: Sequence[ca.SX] = ()) -> ca.Function:
         """A function of (t, q, v, x, p), and of what functions in Python give, common terms shared."""
@@ -52,14 +53,16 @@ class Traced:
     def matrix(self) -> tuple[ca.Function, Any]:
         """The factored matrix of an implicit step, and its plan; x = (theta, qdd, lam, c_a, c_v, c_q)."""
         found: list[Seen] = []
-        inputs, out = expressions(self.layout, "residual", reals=self.reals, outside=found)
         more: list[ca.SX] = []
-        if found:
-            d, by_s = slopes(self.outside, found[0])
-            blocks, values = block_expressions(self.layout, inputs, out, found[0], by_s)
-            more = [ca.vertcat(found[0].u, d)]
-        else:
-            blocks, values = block_expressions(self.layout, inputs, out)
+        with Looked() as looked:
+            inputs, out = expressions(self.layout, "residual", reals=self.reals, outside=found)
+            if found:
+                d, by_s = slopes(self.outside, found[0])
+                blocks, values = block_expressions(self.layout, inputs, out, found[0], by_s)
+                more = [ca.vertcat(found[0].u, d)]
+            else:
+                blocks, values = block_expressions(self.layout, inputs, out)
+            values = looked.closed(values)
         plan = make_plan(blocks, self.layout.arrays)
         c, cs = symbols("c", 3)
         F = np.zeros(plan.n_factor, dtype=object)
@@ -136,12 +139,12 @@ class Stepper:
         self.need(name)
         return Text(f"{name}({t}, {q}, {v}, {x}, M_p, (double *){out})", "void")
 
-    def source(self) -> str:
-        """Traces, then what was translated."""
+    def source(self, apart: bool = False) -> str:
+        """Traces, then what was translated. `apart`: see `c_piece`."""
         traced, calling = self.traced, ("forward", "residual", "matrix")  # what functions in Python have a part in
         pieces = [
-            c_piece(function, name, seen=traced.seen, outside=traced.outside)
-            if traced.seen is not None and name in calling else c_piece(function, name)
+            c_piece(function, name, seen=traced.seen, outside=traced.outside, apart=apart)
+            if traced.seen is not None and name in calling else c_piece(function, name, apart=apart)
             for name, function in self.needed.items()
         ]  # fmt: skip
         return "\n".join([*pieces, self.translator.source()])
@@ -151,7 +154,7 @@ ENTRY = """
 int32_t entry(double t, const double *q, const double *v, const double *x, double *out, const int64_t *context)
 {{
   (void)q; (void)v; (void)x; (void)out;
-  {reach}return substep((double *)(intptr_t)context[2], (int64_t *)(intptr_t)context[3],
+  {reach}return substep((double *)(intptr_t)context[3], (int64_t *)(intptr_t)context[4],
                       (const double *)(intptr_t)context[0], t);
 }}
 """
@@ -164,8 +167,7 @@ def generated_substep(engine: Any, memory: Any, system: Any) -> Function:
         stepper = Stepper(Traced(system.drawn, system.parameters, system.outside), memory, system.entry())
         stepper.translator.translate(substep, "substep")
         outside = system.outside is not None
-        reach = "functions = (const int64_t *)(intptr_t)context[1];\n  " if outside else ""
-        return f"{HEAD}{OUTSIDE if outside else ''}\n{stepper.source()}\n{ENTRY.format(reach=reach)}"
+        return f"{head(outside)}\n{stepper.source(apart=True)}\n{ENTRY.format(reach=reach(outside))}"
 
     made = engine.source("step", source)
     addresses = [memory.real_memory.ctypes.data, memory.int_memory.ctypes.data]

@@ -17,7 +17,7 @@ import numpy as np
 from madi.errors import InputError
 from madi.joints.chart import retract
 from madi.kernel import LEAST_SIZE
-from madi.symbolic.ssa import instructions
+from madi.symbolic.ssa import LOOKUPS, instructions
 from madi.symbolic.trace import adjusted, count_operations, expressions
 from madi.topology.settle import column_amounts
 
@@ -146,11 +146,8 @@ class Equations:
 
         system = self.system
 
-        def name(text: str) -> str:
-            return text.replace("_", " ")
-
-        q = [sympy.Symbol(f"q_{{{name(word)}}}", real=True) for word in system.coordinates]
-        v = [sympy.Symbol(f"z_{{{name(word)}}}" if word in system.states else rf"\dot q_{{{name(word)}}}", real=True)
+        q = [sympy.Symbol(f"q_{{{_tex(word)}}}", real=True) for word in system.coordinates]
+        v = [sympy.Symbol(f"z_{{{_tex(word)}}}" if word in system.states else rf"\dot q_{{{_tex(word)}}}", real=True)
              for word in system.speeds]  # fmt: skip
         p = [_parameter_symbol(word) for word in (self.parameters.names if self.parameters else [])]
         x = [sympy.Symbol(f"x_{k}") for k in range(system.nv)]
@@ -218,7 +215,7 @@ class Equations:
         import sympy
 
         marks = [r"\dot z" if word in self.system.states else r"\ddot q" for word in self.system.speeds]
-        words = [word.replace("_", " ") for word in self.system.speeds]
+        words = [_tex(word) for word in self.system.speeds]
         speeds = sympy.Matrix([sympy.Symbol(f"{mark}_{{{word}}}") for mark, word in zip(marks, words, strict=True)])
         lines = [rf"M &= {sympy.latex(self.mass_matrix)} \\", rf"P &= {sympy.latex(self.right_side)} \\"]
         if len(self.active):
@@ -230,6 +227,19 @@ class Equations:
         else:
             lines.append(rf"M\,{sympy.latex(speeds)} &= P")
         return "\n".join(lines)
+
+    def _repr_latex_(self) -> str | None:
+        return f"$$\\begin{{aligned}}\n{self.latex()}\n\\end{{aligned}}$$" if self.readable else None
+
+    def _repr_html_(self) -> str | None:
+        """Where there are formulas, they are shown: a notebook takes HTML before LaTeX."""
+        from madi.show.html import remark, table, whole
+
+        if self.readable:
+            return None
+        told = (*self._facts(), "mass matrix (0 zero, c constant, x changes with q):")
+        rows = ((name, "".join(row)) for name, row in zip(self.system.speeds, self.pattern, strict=True))
+        return whole(*map(remark, told), table(("speed", "row"), rows))
 
     def text(self) -> str:
         """A page for the terminal."""
@@ -306,6 +316,18 @@ td[class="c"] {{ background: #eef2f5; }} td[class="0"] {{ color: #c2c8ce; }}
 """
 
 
+# what LaTeX (and a page that holds it) would take for its own
+TEX = str.maketrans({
+    "_": " ", "\\": r"\backslash ", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "^": r"\hat{}",
+    "~": r"\sim ", "<": r"\lt ", ">": r"\gt ",
+})  # fmt: skip
+
+
+def _tex(name: str) -> str:
+    """A user's name as part of a formula."""
+    return name.translate(TEX)
+
+
 def _parameter_symbol(name: str) -> Any:
     """A letter as people use it: m for a mass, k for a stiffness, c for a damping, g for gravity."""
     import sympy
@@ -317,7 +339,7 @@ def _parameter_symbol(name: str) -> Any:
     if letter is None:
         letter = {"inertia": "I", "com": "s", "at": "r"}.get(field.split(".")[0], field)
         element = f"{element} {field.split('.')[-1]}"
-    return sympy.Symbol(f"{letter}_{{{element.replace('_', ' ')}}}", real=True)
+    return sympy.Symbol(f"{letter}_{{{_tex(element)}}}", real=True)
 
 
 def _number(value: float) -> Any:
@@ -345,6 +367,8 @@ def _operation(op: str, a: Any, b: Any) -> Any:
         return two[op]()
     one = {"neg": lambda: -a, "inv": lambda: 1 / a, "fabs": lambda: sympy.Abs(a), "ceil": lambda: sympy.ceiling(a),
            "not": lambda: 1 - a}  # fmt: skip
+    if op in LOOKUPS:
+        return sympy.Function(op.replace("lookup", "table_"))(a)  # by points: it has no formula
     return one[op]() if op in one else getattr(sympy, op)(a)
 
 

@@ -146,6 +146,13 @@ class Sym(Symbolic):
             return a if float(self.sx) != 0 else b
         return Sym(ca.if_else(self.sx, raw(a), raw(b)))
 
+    def lookup(self, curve: Any, place: int, order: int) -> Any:
+        """The block at curve[place:] (kernel/lookup.py) at this argument."""
+        from madi.symbolic.lookup import looked_up
+
+        found = looked_up(self.sx, curve, place, order)
+        return found if isinstance(found, float) else Sym(found)
+
     def arctan2(self, x: Operand) -> Sym:
         """atan2(self, x)."""
         return Sym(ca.atan2(self.sx, raw(x)))
@@ -179,8 +186,8 @@ def symbols(name: str, n: int) -> tuple[ca.SX, np.ndarray]:
     """n named symbols: as one SX column (for differentiation) and as an object array (for kernels)."""
     column = ca.SX.sym(name, n)
     array = np.empty(n, dtype=object)
-    for k in range(n):
-        array[k] = Sym(column[k])
+    for k, element in enumerate(ca.vertsplit(column) if n else []):
+        array[k] = Sym(element)
     return column, array
 
 

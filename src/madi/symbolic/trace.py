@@ -48,7 +48,7 @@ def expressions(
     nq, nv = layout.header("nq"), layout.header("nv")
     size, given = size or ENTRIES[entry].out(layout.sizes), ENTRIES[entry].given(layout.sizes)
     (t, ts), (q, qs), (v, vs), (x, xs) = symbols("t", 1), symbols("q", nq), symbols("v", nv), symbols("x", given)
-    model = model_views(layout.ints, layout.reals.astype(object) if reals is None else reals)
+    model = model_views(layout.ints, layout.reals.astype(object) if reals is None else reals, layout.curve)
     work = layout.scratch(dtype=object)
     out = np.zeros(size, dtype=object)
     arguments = (model, work, ts[0], qs, vs, np.concatenate([xs, np.array(request, dtype=object)]), out)
@@ -119,15 +119,6 @@ def tangent(layout: Layout, q: ca.SX) -> ca.SX:
 
 def _conjugate(q: tuple[ca.SX, ...]) -> tuple[ca.SX, ...]:
     return (q[0], -q[1], -q[2], -q[3])
-
-
-def derivative_function(layout: Layout, entry: str) -> ca.Function:
-    """d out / d(theta, v, x), exact, dense: a function of (t, q, v, x) with three outputs."""
-    inputs, out = expressions(layout, entry)
-    _, q, v, x = inputs
-    by_theta = ca.jacobian(out, q) @ tangent(layout, q)
-    outputs = [ca.densify(by_theta), ca.densify(ca.jacobian(out, v)), ca.densify(ca.jacobian(out, x))]
-    return ca.Function("derivative", inputs, ca.cse(outputs))
 
 
 def count_operations(function: ca.Function | list[Instruction]) -> dict[str, int]:
