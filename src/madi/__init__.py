@@ -18,9 +18,12 @@ from madi.errors import (
 from madi.kernel import acos, asin, atan, atan2, ceil, cos, cosh, exp, fabs, floor, log, sin, sinh, sqrt, tan, tanh, where
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from madi.analysis.compare import compare
     from madi.analysis.linearize import linearize
     from madi.assembly.statics import statics
+    from madi.errors import Findings
     from madi.forces.road import Road, flat
     from madi.forces.tir import Tir, read_tir
     from madi.imports.mjcf import load_mjcf
@@ -38,11 +41,13 @@ if TYPE_CHECKING:
         Newmark,
         Radau,
     )
+    from madi.integrate.method import Method
     from madi.loops.methods import QR, Augmented, Baumgarte, Partition, Projection, PseudoInverse, SingularValues
     from madi.model.model import Model
     from madi.results.run import Run, load_run
     from madi.run.batch import simulate_many
     from madi.run.checkpoint import Checkpoint
+    from madi.run.design import design
     from madi.run.export import export_c
     from madi.run.pace import realtime
     from madi.run.simulate import simulate
@@ -62,7 +67,8 @@ _LAZY = {
         "madi.system": "System",
         "madi.run.simulate": "simulate", "madi.run.start": "assemble", "madi.run.export": "export_c",
         "madi.run.checkpoint": "Checkpoint", "madi.run.pace": "realtime",
-        "madi.run.batch": "simulate_many", "madi.results.run": "Run load_run", "madi.analysis.compare": "compare",
+        "madi.run.batch": "simulate_many", "madi.run.design": "design",
+        "madi.results.run": "Run load_run", "madi.analysis.compare": "compare",
         "madi.schema.read": "load", "madi.imports.urdf": "load_urdf", "madi.imports.mjcf": "load_mjcf",
         "madi.signals.table": "table", "madi.signals.proof": "in_python", "madi.analysis.linearize": "linearize",
         "madi.assembly.statics": "statics",
@@ -117,6 +123,7 @@ __all__ = [
     "compare",
     "cos",
     "cosh",
+    "design",
     "exp",
     "export_c",
     "fabs",
@@ -145,7 +152,7 @@ __all__ = [
 ]
 
 
-def check(model: Model, step: float | None = None, method: Any = None) -> Any:
+def check(model: Model, step: float | None = None, method: Method | str | Mapping[str, Any] | None = None) -> Findings:
     """What the doctor says of a model: errors, warnings, remarks, each with element, reason and cure; `.ok` when it can be
     run. `step`, `method`: the run that is meant. (`model.check()` gives the defects alone.)"""
     from madi.analysis.doctor import examine

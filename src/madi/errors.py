@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+ERROR, WARNING, REMARK = "error", "warning", "remark"  # of findings: stops a run, may spoil it, is good to know
 MOST_COMPARED = 40  # names that are compared with a wrong one
 
 
@@ -22,10 +23,39 @@ class Finding:
     element: str
     problem: str
     cure: str
-    severity: str = "error"
+    severity: str = ERROR
 
     def __str__(self) -> str:
         return f"{self.element}: {self.problem}. {self.cure}"
+
+    def _repr_html_(self) -> str:
+        return Findings([self])._repr_html_()
+
+
+class Findings(list[Finding]):
+    """Findings, worst first; as text when printed, as a table in a notebook."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the model can be run."""
+        return not any(finding.severity == ERROR for finding in self)
+
+    def _counted(self) -> str:
+        counts = {level: sum(f.severity == level for f in self) for level in (ERROR, WARNING, REMARK)}
+        return ", ".join(f"{n} {level}{'' if n == 1 else 's'}" for level, n in counts.items() if n) or "nothing to remark"
+
+    def __str__(self) -> str:
+        return "\n".join([self._counted(), *(f"  {finding.severity:8} {finding}" for finding in self)])
+
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, table, whole
+
+        rows = [(f.severity, f.element, f.problem, f.cure) for f in self]
+        return whole(heading("check", self._counted()), table(("", "where", "what", "what to do"), rows))
+
+    def as_dicts(self) -> list[dict[str, str]]:
+        """For JSON."""
+        return [{"severity": f.severity, "element": f.element, "problem": f.problem, "cure": f.cure} for f in self]
 
 
 class MadiError(Exception):

@@ -140,6 +140,7 @@ def test_what_is_added_gives_known_answers(extended, toy):
     assert run(extended, toy, "plain").strip().endswith(f"{toy}: as it should be")
 
 
+@pytest.mark.slow
 def test_what_is_added_is_compiled_too(extended):
     """Joint, force, kind of body and integrator in one model, as machine code and as Python."""
     assert "one motion" in run(extended, "machine", "jit")

@@ -36,7 +36,9 @@ def test_files_that_are_named_are_there():
             if name not in known and not name.endswith("/NAME.py"):
                 lost.append((page.name, name))
         for name in re.findall(r"\(([a-z_]+\.py)\)", text) if page.suffix == ".py" else ():
-            if not (page.parent / name).exists() and not any(path.endswith(f"/{name}") for path in known):
+            if not any((folder / name).exists() for folder in (page.parent, ROOT)) and not any(
+                path.endswith(f"/{name}") for path in known
+            ):
                 lost.append((page.name, name))
     assert not lost
 

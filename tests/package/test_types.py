@@ -24,6 +24,7 @@ s = m.build()
 assert_type(s, madi.System)
 assert_type(s.forward_dynamics(s.q0, s.v0), np.ndarray)
 madi.Newmark(betta=0.25)  # ERROR
+madi.simulate(m, 1.0, stepp=1e-3)  # ERROR
 m.revolutte("B")  # ERROR
 run.no_such_thing  # ERROR
 """

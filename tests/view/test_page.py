@@ -296,7 +296,7 @@ def test_plots_of_the_page_keep_their_peaks():
 def test_in_a_notebook_the_page_is_the_output(vehicle, monkeypatch):
     import madi.view
 
-    monkeypatch.setattr(madi.view, "_in_notebook", lambda: True)
+    monkeypatch.setattr(madi.view, "in_notebook", lambda: True)
     text = vehicle.view()._repr_html_()
     assert text.startswith("<iframe srcdoc=")
     assert "&lt;canvas id=&quot;stage&quot;" in text

@@ -120,12 +120,13 @@ def _gravity(model: Model) -> Iterator[Finding]:
 
 
 def _drives(model: Model) -> Iterator[Finding]:
-    known = {joint.name for joint in model.joints} | flexible_names(model)  # locked, flexible bodies are rigid
+    joints = {joint.name: joint for joint in model.joints}
+    known = joints.keys() | flexible_names(model)  # locked, flexible bodies are rigid
     driven: Counter[str] = Counter()
     for drive in model.drives:
         where, name = f"drive of {drive.coordinate!r}", drive.coordinate
         if drive.function is not None:
-            yield from coordinate(model, where, name)
+            yield from coordinate(joints, where, name)
             if not callable(drive.function):
                 yield Finding(where, f"{drive.function!r} is not a function of time", "Give e.g. lambda t: 0.2 * t")
         elif name not in known:
@@ -167,9 +168,10 @@ def _connections(model: Model) -> Iterator[Finding]:
 def _on_cut_joints(model: Model, tree: SpanningTree) -> Iterator[Finding]:
     """A cut joint has no coordinate of its own: it can be driven where its motion can be measured, and no more."""
     cut = {joint.name: joint for joint in tree.cuts}
+    drives = {drive.coordinate for drive in model.drives}
     another = "Have another joint of the loop cut, with cut=True there"
     for joint in tree.cuts:
-        where, driven = f"joint {joint.name!r}", any(drive.coordinate == joint.name for drive in model.drives)
+        where, driven = f"joint {joint.name!r}", joint.name in drives
         if not KINDS[joint.kind].cut:
             yield Finding(where, f"a {joint.kind} joint beside other joints constrains nothing", "Leave it out")
         elif (joint.q0 is not None or joint.v0 is not None) and not driven:

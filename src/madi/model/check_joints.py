@@ -39,9 +39,8 @@ def unknown(where: str, names: list[Any], known: set[str]) -> Iterator[Finding]:
             yield Finding(where, f"there is no body {name!r}", f"Did you mean {near!r}? Bodies are added with m.body(...)")
 
 
-def coordinate(model: Model, where: str, name: Any) -> Iterator[Finding]:
+def coordinate(joints: dict[str, Joint], where: str, name: Any) -> Iterator[Finding]:
     """The name must be a coordinate with a rate of its own: of a one-coordinate joint, or "joint.part"."""
-    joints = {joint.name: joint for joint in model.joints}
     joint = joints.get(str(name).split(".")[0])
     if joint is None:
         known = ", ".join(repr(n) for n in list(joints)[:6]) or "none"
@@ -129,8 +128,9 @@ def joints(model: Model) -> Iterator[Finding]:
         at, q0 = kind.quaternion, numbers(joint.q0, kind.nq)
         if at is not None and q0 is not None and np.linalg.norm(q0[at : at + 4]) < ZERO_QUATERNION:
             yield Finding(where, "the quaternion in q0 is zero", "No rotation is (1, 0, 0, 0)")
+    flexible = flexible_names(model)
     for pair, between in pairs.items():
-        if len(between) > 1 and not pair & flexible_names(model):
+        if len(between) > 1 and not pair & flexible:
             yield from _contradiction(sorted(pair), between)
 
 

@@ -169,6 +169,10 @@ class Drive:
     function: Any = None
 
 
+BodyLike = Body | str  # itself, or its name ("link@tip": a point of a flexible one)
+JointLike = Joint | str  # itself, or its name, or one of its coordinates ("A.angle")
+
+
 def body_name(reference: Any) -> Any:
     """A body is given as the object or by its name."""
     return reference.name if isinstance(reference, Body) else reference

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from madi.constraints import CONSTRAINTS
-from madi.errors import Finding, InputError, closest, positive_number
+from madi.errors import Findings, InputError, closest, positive_number
 from madi.flexible import Beam, Nodes, Section
 from madi.flexible.beam import USUAL
 from madi.forces import KINDS as FORCES
 from madi.forces.road import Road
 from madi.forces.tir import Tir, read_tir
+from madi.given import File, Law, Numbers, Points, Rows, Turn, Vector, VectorLaw
 from madi.joints import KINDS
-from madi.model.elements import Body, Constraint, Drive, Force, Joint, Visual, body_name, joint_name
+from madi.model.elements import Body, BodyLike, Constraint, Drive, Force, Joint, JointLike, Visual, body_name, joint_name
 from madi.spatial.rotation import PARALLEL
 
 if TYPE_CHECKING:
     from madi.results.run import Run
     from madi.system import System
 
-Vector = Any
 MOST_OUTPUTS = 1e7  # `every` is a mistake
 END_ROUNDING = 1e-12  # of the duration: an output that near to the end is the end
 UPRIGHT = 1e-6  # sine of the angle of a beam to the vertical, below which its y axis is not taken across both
@@ -65,6 +65,25 @@ class Model:
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.bodies)} bodies, {len(self.joints)} joints, {len(self.forces)} forces>"
 
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, remark, table, whole
+
+        facts = [f"{len(self.bodies)} bodies", f"{len(self.joints)} joints", f"{len(self.forces)} forces"]
+        if self.constraints:
+            facts.append(f"{len(self.constraints)} constraints")
+        bodies = [(body.name, "flexible" if body.flexible else "", _told(body.mass) if not body.flexible else None)
+                  for body in self.bodies]  # fmt: skip
+        joints = [(j.name, j.kind, str(body_name(j.parent)), str(body_name(j.child)), _told(j.q0)) for j in self.joints]
+        forces = [(f.name, f.kind, _ends(f)) for f in [*self.forces, *self.constraints]]
+        drives = ", ".join(f"{one.coordinate} ({'locked' if one.function is None else 'driven'})" for one in self.drives)
+        return whole(
+            heading(f"Model {self.name}", *facts),
+            table(("body", "", "mass, kg"), bodies),
+            table(("joint", "kind", "parent", "child", "start"), joints),
+            table(("force or constraint", "kind", "on"), forces),
+            remark(drives),
+        )
+
     # ---- bodies and joints ------------------------------------------------------------------------------------------
 
     def body(
@@ -72,9 +91,9 @@ class Model:
         name: str,
         mass: float = 0.0,
         com: Vector = (0.0, 0.0, 0.0),
-        inertia: Vector = (0.0, 0.0, 0.0),
+        inertia: Vector | Rows = (0.0, 0.0, 0.0),
         position: Vector = (0.0, 0.0, 0.0),
-        orientation: Any = None,
+        orientation: Turn = None,
         unphysical: bool = False,
     ) -> Body:
         """Add a rigid body.
@@ -95,16 +114,16 @@ class Model:
         section: Section,
         E: float,
         rho: float,
-        modes: Any = None,
-        y_axis: Vector = None,
-        damping: Any = 0.0,
-        proportional: Any = (0.0, 0.0),
+        modes: Mapping[str, Any] | None = None,
+        y_axis: Vector | None = None,
+        damping: Numbers = 0.0,
+        proportional: Vector = (0.0, 0.0),
         stiffening: bool = True,
         rotary: bool | None = None,
         G: float | None = None,
-        points: Any = None,
-        q0: Any = None,
-        v0: Any = None,
+        points: Mapping[str, float] | None = None,
+        q0: Vector | None = None,
+        v0: Vector | None = None,
         strict: bool = True,
     ) -> Body:
         """Add a beam that bends, drawn straight from `start` to `end`: its frame is at `start`, x along it.
@@ -133,19 +152,19 @@ class Model:
     def flexible_body(
         self,
         name: str,
-        nodes: Any,
-        masses: Any,
-        modes: Any,
-        stiffness: Any,
+        nodes: Rows,
+        masses: Vector,
+        modes: Sequence[Rows] | np.ndarray,
+        stiffness: Vector | Rows,
         position: Vector = (0.0, 0.0, 0.0),
-        orientation: Any = None,
-        inertias: Any = None,
-        modal_mass: Any = None,
-        damping: Any = 0.0,
-        proportional: Any = (0.0, 0.0),
-        labels: Any = None,
-        q0: Any = None,
-        v0: Any = None,
+        orientation: Turn = None,
+        inertias: Rows | Sequence[Rows] | None = None,
+        modal_mass: Rows | None = None,
+        damping: Numbers = 0.0,
+        proportional: Vector = (0.0, 0.0),
+        labels: Sequence[str] | None = None,
+        q0: Vector | None = None,
+        v0: Vector | None = None,
     ) -> Body:
         """Add a flexible body from arrays, as finite element programs give them (Craig-Bampton or other modes).
 
@@ -160,8 +179,8 @@ class Model:
         return body
 
     def visual(
-        self, body: Any, kind: str, size: Any = None, position: Vector = (0.0, 0.0, 0.0), orientation: Any = None,
-        color: str | None = None, file: Any = None, scale: float = 1.0,
+        self, body: BodyLike, kind: str, size: Numbers | None = None, position: Vector = (0.0, 0.0, 0.0),
+        orientation: Turn = None, color: str | None = None, file: File | None = None, scale: float = 1.0,
     ) -> Visual:  # fmt: skip
         """What a body (or m.ground) looks like, in its frame: "box" (size x, y, z), "sphere" (radius), "cylinder" (radius,
         length; along z) or "mesh" (`file`: STL or OBJ, `scale`: its unit in metres). It has no part in the mechanics;
@@ -175,24 +194,24 @@ class Model:
         owner.visuals.append(visual)
         return visual
 
-    def _joint(self, kind: str, name: str, parent: Any, child: Any, **given: Any) -> Joint:
+    def _joint(self, kind: str, name: str, parent: BodyLike, child: BodyLike, **given: Any) -> Joint:
         joint = Joint(name, kind, parent, child, **given)
         self.joints.append(joint)
         return joint
 
-    def revolute(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float | None = None,
+    def revolute(self, name: str, parent: BodyLike, child: BodyLike, at: Vector, axis: Vector, q0: float | None = None,
                  v0: float | None = None, cut: bool | None = None,
                  armature: float = 0.0) -> Joint:  # fmt: skip
         """The child turns about `axis` through `at`. Coordinate: the angle, right-handed about the axis."""
         return self._joint("revolute", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut, armature=armature)
 
-    def prismatic(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: float | None = None,
+    def prismatic(self, name: str, parent: BodyLike, child: BodyLike, at: Vector, axis: Vector, q0: float | None = None,
                   v0: float | None = None, cut: bool | None = None,
                   armature: float = 0.0) -> Joint:  # fmt: skip
         """The child slides along `axis` (the papers' translational joint)."""
         return self._joint("prismatic", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut, armature=armature)
 
-    def screw(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, pitch: float,
+    def screw(self, name: str, parent: BodyLike, child: BodyLike, at: Vector, axis: Vector, pitch: float,
               q0: float | None = None, v0: float | None = None, cut: bool | None = None,
               armature: float = 0.0) -> Joint:  # fmt: skip
         """The child turns about `axis` and advances by `pitch` metres per full turn. Coordinate: the angle."""
@@ -200,39 +219,49 @@ class Model:
             "screw", name, parent, child, at=at, axes=(axis,), pitch=pitch, q0=q0, v0=v0, cut=cut, armature=armature
         )
 
-    def cylindrical(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, q0: Vector = None,
-                    v0: Vector = None, cut: bool | None = None,
-                    armature: Vector = 0.0) -> Joint:  # fmt: skip
+    def cylindrical(self, name: str, parent: BodyLike, child: BodyLike, at: Vector, axis: Vector, q0: Vector | None = None,
+                    v0: Vector | None = None, cut: bool | None = None,
+                    armature: Numbers = 0.0) -> Joint:  # fmt: skip
         """The child slides along `axis` and turns about it. Coordinates: z, angle."""
         return self._joint("cylindrical", name, parent, child, at=at, axes=(axis,), q0=q0, v0=v0, cut=cut, armature=armature)
 
-    def universal(self, name: str, parent: Any, child: Any, at: Vector, axes: tuple[Vector, Vector], q0: Vector = None,
-                  v0: Vector = None, cut: bool | None = None,
-                  armature: Vector = 0.0) -> Joint:  # fmt: skip
+    def universal(self, name: str, parent: BodyLike, child: BodyLike, at: Vector, axes: tuple[Vector, Vector],
+                  q0: Vector | None = None, v0: Vector | None = None, cut: bool | None = None,
+                  armature: Numbers = 0.0) -> Joint:  # fmt: skip
         """Two perpendicular axes through `at`: the first fixed to the parent, the second to the child."""
         return self._joint(
             "universal", name, parent, child, at=at, axes=tuple(axes), q0=q0, v0=v0, cut=cut, armature=armature
         )
 
-    def spherical(self, name: str, parent: Any, child: Any, at: Vector, q0: Vector = None, v0: Vector = None,
-                  cut: bool | None = None,
+    def spherical(self, name: str, parent: BodyLike, child: BodyLike, at: Vector, q0: Vector | None = None,
+                  v0: Vector | None = None, cut: bool | None = None,
                   armature: float = 0.0) -> Joint:  # fmt: skip
         """The child turns freely about `at`. Coordinates: unit quaternion; speeds: angular velocity in child axes."""
         return self._joint("spherical", name, parent, child, at=at, q0=q0, v0=v0, cut=cut, armature=armature)
 
-    def planar(self, name: str, parent: Any, child: Any, at: Vector, axis: Vector, x_axis: Vector = None,
-               q0: Vector = None, v0: Vector = None, cut: bool | None = None,
-               armature: Vector = 0.0) -> Joint:  # fmt: skip
+    def planar(self, name: str, parent: BodyLike, child: BodyLike, at: Vector, axis: Vector, x_axis: Vector | None = None,
+               q0: Vector | None = None, v0: Vector | None = None, cut: bool | None = None,
+               armature: Numbers = 0.0) -> Joint:  # fmt: skip
         """The child slides in the plane normal to `axis` and turns about it. Coordinates: x, y, angle."""
         return self._joint(
             "planar", name, parent, child, at=at, axes=(axis,), x_axis=x_axis, q0=q0, v0=v0, cut=cut, armature=armature
         )
 
-    def fixed(self, name: str, parent: Any, child: Any, at: Vector = None, cut: bool | None = None) -> Joint:
+    def fixed(
+        self, name: str, parent: BodyLike, child: BodyLike, at: Vector | None = None, cut: bool | None = None
+    ) -> Joint:
         """The child does not move on its parent. `at` (default: the child's position) is where its load is reported."""
         return self._joint("fixed", name, parent, child, at=at, cut=cut)
 
-    def free(self, name: str, parent: Any, child: Any, at: Vector = None, q0: Vector = None, v0: Vector = None) -> Joint:
+    def free(
+        self,
+        name: str,
+        parent: BodyLike,
+        child: BodyLike,
+        at: Vector | None = None,
+        q0: Vector | None = None,
+        v0: Vector | None = None,
+    ) -> Joint:
         """The child moves freely. Coordinates: its displacement and quaternion from the reference pose; speeds: its
         velocity (of the point `at`, default its position) and angular velocity, in child axes."""
         return self._joint("free", name, parent, child, at=at, q0=q0, v0=v0)
@@ -245,25 +274,26 @@ class Model:
         self.forces.append(force)
         return force
 
-    def spring_damper(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], stiffness: float = 0.0,
+    def spring_damper(self, name: str, a: BodyLike, b: BodyLike, at: Points, stiffness: float = 0.0,
                       damping: float = 0.0, free_length: float | None = None) -> Force:  # fmt: skip
         """Spring and damper between a point of `a` and a point of `b`. `free_length` None: the length as drawn."""
         return self._force(
             "spring_damper", name, a, b, points(at), stiffness=stiffness, damping=damping, free_length=free_length
         )
 
-    def joint_spring(self, name: str, joint: Any, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0) -> Force:
+    def joint_spring(self, name: str, joint: JointLike, stiffness: float = 0.0, damping: float = 0.0,
+                     rest: float = 0.0) -> Force:  # fmt: skip
         """Spring and damper on a joint coordinate ("A", or "A.angle" of a joint with several)."""
         return self._force("joint_spring", name, joint, stiffness=stiffness, damping=damping, rest=rest)
 
-    def stop(self, name: str, joint: Any, lower: float, upper: float, stiffness: float | None = None,
+    def stop(self, name: str, joint: JointLike, lower: float, upper: float, stiffness: float | None = None,
              damping: float = 1.0) -> Force:  # fmt: skip
         """Stops of a joint coordinate at `lower` and `upper`: beyond them k d (1 + damping d') pushes back, d how far it
         went (rad or m); it begins and ends at zero and never pulls. `stiffness` None: by the inertia behind the joint as
         drawn, so that what hits the stop is back in some hundredths of a second."""
         return self._force("stop", name, joint, lower=lower, upper=upper, stiffness=stiffness, damping=damping)
 
-    def hydropneumatic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], pressure: float, area: float,
+    def hydropneumatic(self, name: str, a: BodyLike, b: BodyLike, at: Points, pressure: float, area: float,
                        volume: float, exponent: float = 1.4, compression: float = 0.0, rebound: float = 0.0,
                        free_length: float | None = None, ambient: float = 101325.0) -> Force:  # fmt: skip
         """Hydropneumatic unit between two points: gas of `volume` at gauge `pressure` behind a piston of `area` when the
@@ -274,21 +304,21 @@ class Model:
             compression=compression, rebound=rebound, free_length=free_length, ambient=ambient,
         )  # fmt: skip
 
-    def bump_stop(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], clearance: float, stiffness: float,
+    def bump_stop(self, name: str, a: BodyLike, b: BodyLike, at: Points, clearance: float, stiffness: float,
                   exponent: float = 1.5, damping: float = 0.0) -> Force:  # fmt: skip
         """A stop that pushes two points apart when they come nearer than `clearance`: k d^n (1 + damping d')."""
         return self._force(
             "bump_stop", name, a, b, points(at), clearance=clearance, stiffness=stiffness, exponent=exponent, damping=damping
         )
 
-    def two_point_force(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], law: Any) -> Force:
+    def two_point_force(self, name: str, a: BodyLike, b: BodyLike, at: Points, law: Law) -> Force:
         """A pull along the line between a point of `a` and a point of `b`: an actuator, or a spring and damper by formula.
 
         `law`: a number, f(t), or f(length, rate, t) (any of length, rate, t, q, v, by their names); positive pulls the
         points together. What it delivers is its power: it stores and dissipates nothing."""
         return self._force("two_point_force", name, a, b, points(at), value=law)
 
-    def characteristic(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], spring: Any = (), damper: Any = (),
+    def characteristic(self, name: str, a: BodyLike, b: BodyLike, at: Points, spring: Rows = (), damper: Rows = (),
                        free_length: float | None = None, between: str = "linear") -> Force:  # fmt: skip
         """Spring and damper by tables: `spring` [(stretch, tension)], `damper` [(rate, tension)]. `between` the points:
         "linear", or "cubic" (monotone cubics: smooth, but long pieces bend); straight on beyond the ends. By formula:
@@ -297,24 +327,24 @@ class Model:
             "characteristic", name, a, b, points(at), spring=spring, damper=damper, free_length=free_length, between=between,
         )  # fmt: skip
 
-    def joint_characteristic(self, name: str, joint: Any, spring: Any = (), damper: Any = (), rest: float = 0.0,
+    def joint_characteristic(self, name: str, joint: JointLike, spring: Rows = (), damper: Rows = (), rest: float = 0.0,
                              between: str = "linear") -> Force:  # fmt: skip
         """Spring and damper on a joint coordinate by tables: `spring` [(angle or way from `rest`, torque or force that
         pushes back)], `damper` [(rate, the same)]; `between` as of `characteristic`. By formula: `joint_torque`, q["A"]."""
         return self._force("joint_characteristic", name, joint, spring=spring, damper=damper, rest=rest, between=between)
 
-    def torsion_bar(self, name: str, a: Any, b: Any, axis: Vector, stiffness: float, damping: float = 0.0,
+    def torsion_bar(self, name: str, a: BodyLike, b: BodyLike, axis: Vector, stiffness: float, damping: float = 0.0,
                     rest: float = 0.0) -> Force:  # fmt: skip
         """A torque about `axis` between two bodies: the angle is the twist of `b` against `a` since the drawing, within half
         a turn; where the axes tilt, the torque is along the gradient of that angle."""
         return self._force("torsion_bar", name, a, b, axis=axis, stiffness=stiffness, damping=damping, rest=rest)
 
-    def bushing(self, name: str, a: Any, b: Any, at: Vector, stiffness: Any, damping: Any = (0.0,) * 6,
-                axis: Vector = None) -> Force:  # fmt: skip
+    def bushing(self, name: str, a: BodyLike, b: BodyLike, at: Vector, stiffness: Vector, damping: Vector = (0.0,) * 6,
+                axis: Vector | None = None) -> Force:  # fmt: skip
         """Six springs and dampers at a point: three along, three about axes on `a` (z along `axis`, default global)."""
         return self._force("bushing", name, a, b, (at,), axis=axis, stiffness=stiffness, damping=damping)
 
-    def wheel(self, name: str, body: Any, at: Vector, radius: float, stiffness: float, damping: float = 0.0,
+    def wheel(self, name: str, body: BodyLike, at: Vector, radius: float, stiffness: float, damping: float = 0.0,
               road: Road | None = None, places: int = 1) -> Force:  # fmt: skip
         """A wheel around the point `at` of a body, carried without friction by a road (`madi.flat()...`). `places`: how many
         samples of the road its disc envelops; 1 (waves only: roads with edges take 9) samples it right below."""
@@ -323,8 +353,8 @@ class Model:
             road=Road() if road is None else road,
         )  # fmt: skip
 
-    def tire(self, name: str, body: Any, at: Vector, axis: Vector, radius: float, stiffness: float, damping: float = 0.0,
-             slip_stiffness: float = 0.0, cornering_stiffness: float = 0.0, friction: float = 0.8,
+    def tire(self, name: str, body: BodyLike, at: Vector, axis: Vector, radius: float, stiffness: float,
+             damping: float = 0.0, slip_stiffness: float = 0.0, cornering_stiffness: float = 0.0, friction: float = 0.8,
              rolling_resistance: float = 0.0, low_speed: float = 0.5, road: Road | None = None,
              places: int = 1, law: str = "smooth", sliding_friction: float | None = None,
              patch: float = 0.1) -> Force:  # fmt: skip
@@ -345,9 +375,10 @@ class Model:
             road=Road() if road is None else road,
         )  # fmt: skip
 
-    def magic_tire(self, name: str, body: Any, at: Vector, axis: Vector, tir: Tir | str | Path, road: Road | None = None,
-                   relaxation: Any = False, side: str | None = None, pressure: float | None = None,
-                   damping: float | None = None, low_speed: float | None = None, places: int = 1) -> Force:  # fmt: skip
+    def magic_tire(self, name: str, body: BodyLike, at: Vector, axis: Vector, tir: Tir | str | Path,
+                   road: Road | None = None, relaxation: bool = False, side: str | None = None,
+                   pressure: float | None = None, damping: float | None = None, low_speed: float | None = None,
+                   places: int = 1) -> Force:  # fmt: skip
         """A tire by Pacejka's Magic Formula, its numbers from a `.tir` file (a path, or what madi.read_tir gave): 5.2, 6.1,
         6.2. `at`: its centre; `axis`: what it spins about, to the left when it rolls forward. `relaxation`: slips lag behind
         (two first-order states, NAME.lag_along and NAME.lag_across). `side`: where it is mounted, "left" or "right"; a tire
@@ -373,7 +404,7 @@ class Model:
             mirrored=bool(side and tir.side and side != tir.side), road=Road() if road is None else road,
         )  # fmt: skip
 
-    def track(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], radii: tuple[float, float], tension: float,
+    def track(self, name: str, a: BodyLike, b: BodyLike, at: Points, radii: tuple[float, float], tension: float,
               stiffness: float = 0.0, length: float | None = None, support: float = 0.0, support_damping: float = 0.0,
               road: Road | None = None, places: int = 3, over: bool = False) -> Force:  # fmt: skip
         """A span of track under two wheels (centres `at`, `radii`; `over`: over them, the return run): tension along their
@@ -384,63 +415,67 @@ class Model:
             road=Road() if road is None else road,
         )  # fmt: skip
 
-    def force(self, name: str, body: Any, value: Any, at: Vector = None) -> Force:
+    def force(self, name: str, body: BodyLike, value: VectorLaw, at: Vector | None = None) -> Force:
         """A force in global axes on the point `at` of a body (default: its centre of mass).
 
         `value`: three numbers, or a function f(t) or f(t, q, v) that returns three.
         """
         return self._force("force", name, body, at=(at,), value=value)
 
-    def torque(self, name: str, body: Any, value: Any) -> Force:
+    def torque(self, name: str, body: BodyLike, value: VectorLaw) -> Force:
         """A torque in global axes on a body: three numbers, or a function f(t) or f(t, q, v) that returns three."""
         return self._force("torque", name, body, value=value)
 
-    def joint_torque(self, name: str, joint: Any, value: Any) -> Force:
+    def joint_torque(self, name: str, joint: JointLike, value: Law) -> Force:
         """A torque (force, on a slide) on a joint coordinate: a number, or a function f(t) or f(t, q, v)."""
         return self._force("joint_torque", name, joint, value=value)
 
-    def state(self, name: str, rate: Any, start: float = 0.0) -> Force:
+    def state(self, name: str, rate: Law, start: float = 0.0) -> Force:
         """A first-order state z with z' = rate: a number, or a function f(t) or f(t, q, v); functions see v["name"]. It
         has no mass, no coordinate and no energy: a filter, a pressure, an actuator's lag."""
         return self._force("state", name, None, value=rate, start=start)
 
     # ---- constraints beside the joints ------------------------------------------------------------------------------
 
-    def _constraint(self, kind: str, name: str, a: Any, b: Any, at: tuple[Any, ...] = (), axis: Vector = None,
+    def _constraint(self, kind: str, name: str, a: Any, b: Any, at: tuple[Any, ...] = (), axis: Vector | None = None,
                     **parameters: Any) -> Constraint:  # fmt: skip
         constraint = Constraint(name, kind, a, b, at, axis, parameters)
         self.constraints.append(constraint)
         return constraint
 
-    def distance(self, name: str, a: Any, b: Any, at: tuple[Vector, Vector], length: float | None = None) -> Constraint:
+    def distance(self, name: str, a: BodyLike, b: BodyLike, at: Points, length: float | None = None) -> Constraint:
         """A massless rod: a point of `a` and a point of `b` keep their distance (None: as drawn)."""
         return self._constraint("distance", name, a, b, points(at), length=length)
 
-    def point_on_line(self, name: str, a: Any, b: Any, at: Vector, axis: Vector, point: Vector = None) -> Constraint:
+    def point_on_line(
+        self, name: str, a: BodyLike, b: BodyLike, at: Vector, axis: Vector, point: Vector | None = None
+    ) -> Constraint:
         """A point of `b` (default: the one drawn at `at`) stays on the line through `at` along `axis`, fixed to `a`."""
         return self._constraint("point_on_line", name, a, b, (at, at if point is None else point), axis)
 
-    def point_on_plane(self, name: str, a: Any, b: Any, at: Vector, normal: Vector, point: Vector = None) -> Constraint:
+    def point_on_plane(
+        self, name: str, a: BodyLike, b: BodyLike, at: Vector, normal: Vector, point: Vector | None = None
+    ) -> Constraint:
         """A point of `b` (default: the one drawn at `at`) stays in the plane through `at`, fixed to `a`."""
         return self._constraint("point_on_plane", name, a, b, (at, at if point is None else point), normal)
 
-    def coupler(self, name: str, a: Any, b: Any, ratio: float, offset: float = 0.0) -> Constraint:
+    def coupler(self, name: str, a: JointLike, b: JointLike, ratio: float, offset: float = 0.0) -> Constraint:
         """Two joint coordinates move in a ratio: q_a = ratio q_b + offset."""
         return self._constraint("coupler", name, a, b, ratio=ratio, offset=offset)
 
-    def gear(self, name: str, a: Any, b: Any, radii: tuple[float, float], internal: bool = False) -> Constraint:
+    def gear(self, name: str, a: JointLike, b: JointLike, radii: tuple[float, float], internal: bool = False) -> Constraint:
         """Gears (radii or teeth) on two revolute joints with parallel axes on one body, their carrier (the ground, or a
         planet carrier): radius_a q_a = -radius_b q_b; internal: the same way. The teeth press as a couple: bearings are
         not loaded by them."""
         return self._constraint("coupler", name, a, b, ratio=gear_ratio(radii, internal), offset=0.0, radii=radii)
 
-    def rack(self, name: str, rack: Any, pinion: Any, radius: float, offset: float = 0.0) -> Constraint:
+    def rack(self, name: str, rack: JointLike, pinion: JointLike, radius: float, offset: float = 0.0) -> Constraint:
         """Rack and pinion: the slide of joint `rack` is `radius` times the turn of joint `pinion`."""
         return self._constraint("coupler", name, rack, pinion, ratio=radius, offset=offset)
 
     # ---- prescribed motion ------------------------------------------------------------------------------------------
 
-    def drive(self, joint: Any, function: Callable[[Any], Any]) -> Drive:
+    def drive(self, joint: JointLike, function: Callable[[Any], Any]) -> Drive:
         """Prescribe a joint coordinate ("A", or "A.angle") as a function of time; its derivatives are exact. The joint's
         own q0 and v0 are then of no account.
 
@@ -448,7 +483,7 @@ class Model:
         """
         return self._drive(joint, function)
 
-    def lock(self, joint: Any) -> Drive:
+    def lock(self, joint: JointLike | Body) -> Drive:
         """Hold a joint (all its coordinates) where its q0 puts it; or a flexible body's modes: then it is rigid."""
         return self._drive(joint, None)
 
@@ -552,7 +587,7 @@ class Model:
             body.visuals = list(body.visuals)
         return kept
 
-    def save(self, path: Any) -> Path:
+    def save(self, path: File) -> Path:
         """Write the model as a file (YAML) that `madi.load` reads back exactly. Functions are written as expressions."""
         from madi.schema.write import save
 
@@ -574,15 +609,15 @@ class Model:
             given["times"] = output_times(span, every)
         return simulate(self, span, **given)
 
-    def check(self) -> list[Finding]:
+    def check(self) -> Findings:
         """All defects of the model; empty when it can be built."""
         from madi.errors import ModelError
 
         try:
             self.build()
         except ModelError as error:
-            return error.findings
-        return []
+            return Findings(error.findings)
+        return Findings()
 
     def build(self, frame: str = "base") -> System:
         """Choose tree and cuts and freeze the model into a System. `frame`: what a moving base's equations refer to,
@@ -590,6 +625,16 @@ class Model:
         from madi.system import System
 
         return System(self, frame=frame)
+
+
+def _told(value: Any) -> Any:
+    """A number as such, what else was given as it prints."""
+    return float(value) if isinstance(value, int | float) else None if value is None else str(value)
+
+
+def _ends(element: Any) -> str:
+    """What a force or constraint acts on."""
+    return ", ".join(str(getattr(end, "name", end)) for end in (element.a, element.b) if end is not None)
 
 
 def fitting(own: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,16 @@ if TYPE_CHECKING:
 UNIT_LENGTH = 1e-6  # quaternions as given: they may be written with seven digits, and are not far off after a run
 
 
+def side_by_side(*parts: np.ndarray) -> np.ndarray:
+    """Rows of numbers, one after the other; leading axes are broadcast."""
+    lead = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+    return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts], axis=-1)
+
+
+def _no_answer(*_: Any) -> None:
+    """Where there is no light call."""
+
+
 class Evaluation(Names):
     """Engines of a model, and how they are asked."""
 
@@ -32,6 +44,8 @@ class Evaluation(Names):
         self.values: np.ndarray | None = None
         self._engines: dict[str, Any] = {}
         self._traces: dict[Any, Any] = {}
+        self._light: dict[tuple[str, str], Any] = {}  # light calls, by entry and engine
+        self._crossings: list[Any] = []
 
     def engine(self, name: str = "auto") -> Any:
         """The engine of that name for this system. "auto" here is "jit"."""
@@ -76,6 +90,10 @@ class Evaluation(Names):
             )
         return name
 
+    @cached_property
+    def _default_entry(self) -> str:
+        return self.entry()
+
     def entry(self, formulation: str | None = None) -> str:
         """The entry kernel (equations/) that gives this system's accelerations."""
         name = self.formulation(formulation)
@@ -91,40 +109,136 @@ class Evaluation(Names):
             depth[c] = 1 if parent < 0 else depth[parent] + 1
         return "recursive" if np.sum(6 * depth + depth**2 / 2) < 60 * self.nv else "articulated"
 
-    def checked_vector(self, value: Any, count: int, what: str) -> np.ndarray:
-        """So many finite numbers; None: zeros."""
+    # ---- what is given ----------------------------------------------------------------------------------------------
+
+    def checked_rows(self, value: Any, count: int, what: str) -> np.ndarray:
+        """So many finite numbers, or rows of them: (..., count); None: zeros."""
         if value is None:
             return np.zeros(count)
         try:
             array = np.ascontiguousarray(np.atleast_1d(np.asarray(value, dtype=float)))
         except (TypeError, ValueError, OverflowError):
             raise InputError(f"{what}={value!r}: {count} numbers are needed") from None
-        if array.shape != (count,):
+        if array.shape[-1] != count:
             raise InputError(f"{what}: {count} numbers are needed, shape {array.shape} given (see s.coordinates, s.speeds)")
         if not np.isfinite(array).all():
-            raise InputError(f"{what}: number {int(np.argmin(np.isfinite(array)))} is not finite")
+            bad = np.unravel_index(np.argmin(np.isfinite(array)), array.shape)
+            state = f" of state {', '.join(map(str, bad[:-1]))}" if array.ndim > 1 else ""
+            raise InputError(f"{what}: number {int(bad[-1])}{state} is not finite")
         return array
 
-    def checked_coordinates(self, value: Any, what: str = "q") -> np.ndarray:
-        """Coordinates, checked: finite, quaternions of unit length."""
+    def checked_vector(self, value: Any, count: int, what: str) -> np.ndarray:
+        """So many finite numbers; None: zeros."""
+        array = self.checked_rows(value, count, what)
+        if array.ndim > 1:
+            raise InputError(f"{what}: {count} numbers are needed, shape {array.shape} given: one state at a time here")
+        return array
+
+    def checked_states(self, value: Any, what: str = "q") -> np.ndarray:
+        """Coordinates of a state or of many, (..., nq), checked: finite, quaternions of unit length."""
         if value is None:
             raise InputError(f"{what}: {self.nq} coordinates are needed (s.q0 is where the model starts)")
-        q = self.checked_vector(value, self.nq, what)
+        q = self.checked_rows(value, self.nq, what)
         for name, at in self._quaternions:
-            norm = float(np.linalg.norm(q[at : at + 4]))
-            if abs(norm - 1) > UNIT_LENGTH:
-                raise InputError(f"{what}: the quaternion of joint {name!r} has length {norm:.6g}, not 1; normalise it")
+            norms = np.linalg.norm(q[..., at : at + 4], axis=-1)
+            worst = norms if norms.ndim == 0 else norms.flat[np.argmax(np.abs(norms - 1))] if norms.size else 1.0
+            if abs(worst - 1) > UNIT_LENGTH:
+                raise InputError(f"{what}: the quaternion of joint {name!r} has length {worst:.6g}, not 1; normalise it")
         return q
 
-    def _evaluate(self, entry: str, q: Any, v: Any, x: Any, t: float, engine: str, size: int | None = None) -> np.ndarray:
-        q, v = self.checked_coordinates(q), self.checked_vector(v, self.nv, "v")
-        if size is None:
-            size = ENTRIES[entry].out(self.layout.sizes)
-        if not isinstance(t, int | float) or not abs(t) < HUGE:
+    def checked_coordinates(self, value: Any, what: str = "q") -> np.ndarray:
+        """Coordinates of one state, checked."""
+        q = self.checked_states(value, what)
+        return self.checked_vector(q, self.nq, what)
+
+    def checked_times(self, t: Any) -> np.ndarray:
+        """Seconds: a number, or one for every state."""
+        try:
+            found = np.asarray(t, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            found = np.full((), np.inf)
+        if isinstance(t, str | bool) or not (np.abs(found) < HUGE).all():
             raise InputError(f"t={t!r}: give a finite number of seconds")
-        out = self.engine(engine).evaluate(entry, float(t), q, v, np.asarray(x, dtype=float), size)
-        self._raise_from_functions()
+        return found
+
+    def checked_out(self, out: Any, shape: tuple[int, ...]) -> np.ndarray:
+        """Where an answer is wanted."""
+        plain = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.flags.writeable
+        if not plain or out.shape != shape:
+            told = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+            raise InputError(f"out: a writable array of float64 of shape {shape} is needed, not {told}")
         return out
+
+    # ---- what is asked ----------------------------------------------------------------------------------------------
+
+    def _evaluate(
+        self, entry: str, q: Any, v: Any, x: Any, t: Any, engine: str, shape: tuple[int, ...] | None = None, out: Any = None
+    ) -> np.ndarray:
+        """An entry at a state; or at many, where q, v, x, t have leading axes, all the same or broadcast. The answer has
+        these, then `shape` (default: as long as the entry's). A plain state goes to machine code as it is."""
+        light = self._light.get((entry, engine)) or self._crossing(entry, engine, shape)
+        found = light(q, v, x, t, out)
+        return self._evaluate_checked(entry, q, v, x, t, engine, shape, out) if found is None else found
+
+    def _crossing(self, entry: str, engine: str, shape: tuple[int, ...] | None) -> Any:
+        """The light call of an entry (engines/crossing.py); one that never answers where there can be none: Python engine,
+        functions in Python, answers whose length differs from question to question."""
+        from madi.engines.crossing import Crossing, is_there
+
+        known, machine = ENTRIES[entry], self.engine(engine)
+        if not (known.gives and machine.machine_code and is_there()) or self.frozen.signals.callbacks:
+            self._light[entry, engine] = _no_answer
+            return _no_answer
+        shape = (known.out(self.layout.sizes),) if shape is None else shape
+        places = [at for _, at in self._quaternions]
+        sizes = self.nq, self.nv, known.given(self.layout.sizes)
+        made = Crossing(machine.function(entry), sizes, shape, places, UNIT_LENGTH)
+        self._crossings.append(made)  # what is bound lives as long
+        self._light[entry, engine] = made.call
+        return made.call
+
+    def _evaluate_checked(
+        self, entry: str, q: Any, v: Any, x: Any, t: Any, engine: str, shape: tuple[int, ...] | None, out: Any
+    ) -> np.ndarray:
+        """The same for whatever is given, with messages."""
+        known, machine, sizes = ENTRIES[entry], self.engine(engine), self.layout.sizes
+        x = self.checked_rows(x, known.given(sizes) if known.gives else np.shape(x)[-1], known.called)
+        shape = (known.out(sizes),) if shape is None else shape
+        request = tuple(x.reshape(-1, x.shape[-1])[0, known.given(sizes) :].tolist()) if x.size else ()
+        question = entry, request, int(np.prod(shape))
+        ask, lanes = (lambda: machine.function(*question)), (lambda: machine.lanes(*question)) if known.traced else None
+        return self._evaluate_rows(machine, ask, q, v, x, t, shape, known.called, out, lanes)
+
+    def _evaluate_rows(
+        self, machine: Any, asked: Callable[[], Any], q: Any, v: Any, x: np.ndarray, t: Any, shape: tuple[int, ...],
+        called: str = "x", out: Any = None, lanes: Callable[[], Any] | None = None,
+    ) -> np.ndarray:  # fmt: skip
+        """A function of an engine (`asked()`, `lanes()`: see integrate/many.py) at a state or at many."""
+        from madi.integrate.many import evaluate_rows
+
+        q, v, t = self.checked_states(q), self.checked_rows(v, self.nv, "v"), self.checked_times(t)
+        try:
+            lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], x.shape[:-1], t.shape)
+        except ValueError:
+            told = ", ".join(f"{name} {a.shape}" for name, a in (("q", q), ("v", v), (called, x), ("t", t)))
+            raise InputError(f"states do not fit together: {told}") from None
+        answer = np.zeros(lead + shape)
+        count = math.prod(lead)
+
+        def flat(a: np.ndarray, inner: int) -> np.ndarray:
+            """Rows, or what is one for all."""
+            own = a.shape[a.ndim - inner :]
+            return a if a.ndim == inner else np.ascontiguousarray(np.broadcast_to(a, lead + own)).reshape(count, *own)
+
+        if answer.size:
+            threads = machine.machine_code and not self.frozen.signals.callbacks
+            given = flat(t, 0), flat(q, 1), flat(v, 1), flat(x, 1)
+            evaluate_rows(machine, asked, *given, answer.reshape(count, -1), threads, lanes)
+            self._raise_from_functions()
+        if out is None:
+            return answer
+        self.checked_out(out, answer.shape)[...] = answer
+        return np.asarray(out)
 
     def _raise_from_functions(self) -> None:
         """What a user's function raised could not pass through machine code: it goes on from here."""

@@ -36,8 +36,8 @@ def refuse_singular_mass(model: Model, frozen: Frozen) -> None:
         work.Q[:], work.tau[:] = 0.0, 0.0
         articulated.forward(arrays, work)
         left = 1.0 / work.d_inverse[:nv]  # inertia of a column with all others free, against all others held
-        recursive.mass_matrix(arrays, work)
-        held = np.diag(work.M.reshape(nv, nv))
+        held = np.empty(nv)
+        recursive.mass_diagonal(arrays, work, held)
         turns = np.array([unit.startswith("rad") for unit in frozen.speed_units], dtype=bool)
         whole = work.K[arrays.column_body]  # what rounding may leave of a zero: by the subtree's inertia about the origin
         noise = AXIS_ROUNDING * np.where(turns, whole[:, 4] + whole[:, 7] + whole[:, 9], 0.0)

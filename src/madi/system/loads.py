@@ -8,12 +8,15 @@ import numpy as np
 
 from madi.equations.loads import Load
 from madi.errors import InputError
+from madi.system.evaluate import side_by_side
 from madi.system.observation import Reaction
 
 if TYPE_CHECKING:
+    from madi.assembly.redundancy import Mobility
     from madi.system import System
 
 OPEN = 1e-6  # m or rad; of the largest speed (1 at least): loops that far open have no loads
+MIXTURES = 2  # of all redundant multipliers, at random: each tells by itself
 DETERMINED = 1e-9  # of the largest change (1 N, 1 N m at least) of a load with the redundant multipliers: rounding
 
 
@@ -26,39 +29,52 @@ def reactions(
     names = system.loaded_names if joints is None else [joints] if isinstance(joints, str) else list(joints)
     if q is None:
         q, v = system.start.q, system.start.v if v is None else v
-    refuse_open_loops(system, q, v, t)
+    refuse_open_loops(system, q, v, t, engine)
     wanted = [system.load_of(name) for name in names]
     multipliers = np.zeros(0)
     if system.frozen.rows:
         engine = system.general(engine)
-        out = system._evaluate("multipliers", q, v, system.checked_vector(tau, system.nv, "tau"), t, engine)
-        a, multipliers = out[: system.nv] if a is None else a, out[system.nv :]
+        out = system._evaluate("multipliers", q, v, tau, t, engine)
+        a, multipliers = out[..., : system.nv] if a is None else a, out[..., system.nv :]
     elif a is None:
         a = system.forward_dynamics(q, v, tau, t, engine=engine)
-    x = np.concatenate([system.checked_vector(a, system.nv, "a"), Load.request(wanted), multipliers])
+    x = side_by_side(system.checked_rows(a, system.nv, "a"), np.array(Load.request(wanted)), multipliers)
     driving = system.driving_columns(wanted)
     entry = "loads" if way == "selected" else "loads-newton-euler"
-    row = system._evaluate(entry, q, v, x, t, engine, size=6 * len(wanted) + len(driving))
-    body = system._body(axes)
-    turn = system.observe(q, v, t, engine=engine).rotation[0, body - 1].T if body else np.eye(3)
+    row = system._evaluate(entry, q, v, x, t, engine, (6 * len(wanted) + len(driving),))
+    body, many = system._body(axes), row.ndim > 1
+    turn = np.eye(3)
+    if body:
+        turn = np.swapaxes(system.observe(q, v, t, engine=engine).rotation[..., body - 1, :, :], -1, -2)
+        turn = turn if many else turn[0]
     found = {}
-    sure = determined(system, q, t, turn, wanted)
+    q = np.asarray(q, dtype=float)
+    first = q[(0,) * (q.ndim - 1)], float(np.ravel(t)[0])  # which of them are determined is found at the first state
+    sure = determined(system, *first, turn.reshape(-1, 3, 3)[0], wanted, engine=system.general(engine))
+    speeds, drives = system.speeds, dict[Load, dict[str, Any]]()
+    for j, (load, c) in enumerate(driving, start=6 * len(wanted)):
+        drives.setdefault(load, {})[speeds[c]] = row[..., j].copy() if many else float(row[j])
     for k, name in enumerate(names):
-        own = {system.speeds[c]: float(row[6 * len(wanted) + j]) for j, (load, c) in enumerate(driving) if load == wanted[k]}
-        force, moment = turn @ row[6 * k : 6 * k + 3], turn @ row[6 * k + 3 : 6 * k + 6]
+        own = dict(drives.get(wanted[k], {}))
+        force, moment = ((turn @ row[..., at : at + 3, None])[..., 0] for at in (6 * k, 6 * k + 3))
         found[name] = Reaction(force, moment, own, bool(sure[k].all()), sure[k])
     return found
 
 
-def refuse_open_loops(system: System, q: Any, v: Any, t: float) -> None:
+def refuse_open_loops(system: System, q: Any, v: Any, t: float, engine: str = "auto") -> None:
     """Loads of a mechanism that is torn open mean nothing."""
     if not system.frozen.rows:
         return
     from madi.assembly.assemble import by_element
 
-    seen = system.observe(q, v, t, engine="plain")  # drives put in
-    phi, rate, _, _ = system.constraint_terms(seen.q[0], seen.v[0], t, engine="plain")
-    speed = 1.0 + float(np.max(np.abs(seen.v[0]), initial=0.0))
+    if np.ndim(q) < 2 and np.ndim(v) < 2:
+        seen = system.observe(q, v, t, engine=system.general(engine))  # drives put in
+        phi, rate, _ = system.constraint_rows.at(t, seen.q[0], seen.v[0])
+    else:
+        seen = system.observe(q, v, t)
+        terms = system.constraint_terms(seen.q, seen.v, t)[:2]
+        phi, rate = (np.max(np.abs(part.reshape(-1, part.shape[-1])), axis=0) for part in terms)
+    speed = 1.0 + float(np.max(np.abs(seen.v), initial=0.0))
     for values, what, most in ((phi, "positions", OPEN), (rate, "speeds", OPEN * speed)):
         if np.max(np.abs(values), initial=0.0) > most:
             worst = max(by_element(system, values).items(), key=lambda item: item[1])
@@ -68,23 +84,26 @@ def refuse_open_loops(system: System, q: Any, v: Any, t: float) -> None:
             )
 
 
-def determined(system: System, q: Any, t: float, turn: np.ndarray, wanted: list[Load]) -> np.ndarray:
+def determined(
+    system: System, q: Any, t: float, turn: np.ndarray, wanted: list[Load], found: Mobility | None = None,
+    engine: str = "auto",
+) -> np.ndarray:  # fmt: skip
     """Which of the six components of each load the mechanics of rigid bodies determines: those that no multipliers
-    without motion (redundancy.py) change."""
+    without motion (redundancy.py) change. `found`: the mobility there, where it is known already."""
     sure = np.ones((len(wanted), 6), dtype=bool)
-    null = system.mobility(q, t).null if system.frozen.rows else np.zeros((0, 0))
-    if not null.shape[1]:
+    freedoms = (found or system.mobility(q, t)) if system.frozen.rows else None
+    if freedoms is None or not freedoms.redundant:
         return sure
     rest = np.concatenate([np.zeros(system.nv), Load.request(wanted)])
     size = 6 * len(wanted) + len(system.driving_columns(wanted))
 
     def loads(multipliers: np.ndarray) -> np.ndarray:
         x = np.concatenate([rest, multipliers])
-        row = system._evaluate("loads", q, np.zeros(system.nv), x, t, "plain", size=size)[: 6 * len(wanted)]
+        row = system._evaluate("loads", q, np.zeros(system.nv), x, t, engine, (size,))[: 6 * len(wanted)]
         return row.reshape(-1, 2, 3) @ turn.T
 
-    none = loads(np.zeros(len(null)))
-    for k in range(null.shape[1]):
-        change = np.abs(loads(null[:, k]) - none).reshape(-1, 6)
+    none, rng = loads(np.zeros(freedoms.rows)), np.random.default_rng(1)
+    for _ in range(MIXTURES):  # what one of them changes, a mixture of all changes too, but for a chance of nought
+        change = np.abs(loads(freedoms.any_null(rng)) - none).reshape(-1, 6)
         sure &= change < DETERMINED * max(1.0, float(np.max(change)))
     return sure

@@ -135,7 +135,7 @@ class Names:
         return self.frozen.v0.copy()
 
     def _joint(self, name: str) -> int:
-        if name in self.cut_joints:
+        if name not in self._joint_of and name in self.cut_joints:
             raise InputError(f"joint {name!r} is a cut joint: it has no coordinates; see s.explain()")
         if name not in self._joint_of:
             known = ", ".join([*self.joint_names, *self.cut_joints])
@@ -183,11 +183,17 @@ class Names:
         rows = [row.element for row in self.frozen.rows]
         return list(dict.fromkeys([*(name for name in self.joint_names if name in self.drawn_joints), *rows]))
 
-    def load_of(self, name: str) -> Load:
-        """The load of a joint or constraint."""
+    @cached_property
+    def _closing(self) -> dict[str, Load]:
+        """Loads of what closes loops, by name."""
         closing: dict[str, Load] = {}
         for r, (row, pair) in enumerate(zip(self.frozen.rows, self.layout.arrays.row_pair, strict=True)):
             closing.setdefault(row.element, Load(OF_PAIR, int(pair)) if pair >= 0 else Load(OF_COUPLER, r))
+        return closing
+
+    def load_of(self, name: str) -> Load:
+        """The load of a joint or constraint."""
+        closing = self._closing
         if name not in closing and name not in self._joint_of:
             raise InputError(f"nothing that carries a load is called {name!r}; there are: {', '.join(self.loaded_names)}")
         return closing[name] if name in closing else Load(OF_JOINT, self._joint(name))

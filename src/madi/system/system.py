@@ -4,35 +4,55 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.equations.observe import FRAME, POSES
+from madi.equations.observe import FRAME, OBSERVED, POSES
 from madi.equations.residual import TERMS
 from madi.equations.row import with_bodies
-from madi.joints.columns import LOCKED
-from madi.system.evaluate import Evaluation
+from madi.errors import InputError
+from madi.forces import BY_CODE
+from madi.given import File, Numbers, Start, States, Vector
+from madi.joints.columns import FREE_COLUMN, LOCKED
+from madi.model.elements import BodyLike
+from madi.system.evaluate import Evaluation, side_by_side
 from madi.system.loads import reactions
 from madi.system.observation import Observation, Reaction, SystemJacobian
 from madi.topology.layout import Layout, model_views, repack
 from madi.topology.parameters import Parameters
+from madi.topology.slopes import Blocks, Slopes, full_blocks, slope_plan
 
 if TYPE_CHECKING:
     from madi.assembly.assemble import Assembly
     from madi.assembly.redundancy import Mobility
+    from madi.assembly.rows import Rows
+    from madi.show.figure import Picture
     from madi.symbolic.equations import Equations
 
 
+# wheels for each column, from which on a trace of the whole is the smaller one: a wheel's law is long, and seen from its
+# vehicle it depends on less than from the ground
+ROADS_PER_COLUMN = 0.5
+MOST_LISTED = 7  # coordinates of a joint that are named in a table: all of a free one
+
+
+def _plain(values: Any) -> Any:
+    """A number as such; arrays as they are."""
+    return float(values) if np.ndim(values) == 0 else np.array(values)
+
+
 class System(Evaluation):
-    """The equations of a model. `q`, `v`: joint coordinates and velocities, in the order of `coordinates` and `speeds`."""
+    """The equations of a model. `q`, `v`: joint coordinates and velocities, in the order of `coordinates` and `speeds`; of
+    many states at once, with leading axes (N, nq), (N, nv): they are evaluated in one call, on all cores, and answers have
+    these axes too. `out`: an array of float64 for the answer."""
 
     def adjustable(self, parameters: Parameters) -> System:
         """A copy whose `parameters` can be changed (`adjust`) without freezing or compiling anew; not to be shared between
         threads."""
-        other = self._with(Layout(self.drawn.ints, self.drawn.reals.copy()))
+        other = self._with(Layout(self.drawn.ints, self.drawn.reals.copy(), self.drawn.curve))
         other.parameters, other.values = parameters, parameters.values.copy()
         other.frozen = copy.copy(self.frozen)
         return other
@@ -49,8 +69,8 @@ class System(Evaluation):
     def _with(self, layout: Layout) -> System:
         """A copy with other arrays, without what was made from these."""
         other = copy.copy(self)
-        other.layout, other._engines = layout, {}
-        for name in ("start", "residual_blocks", "_whole_blocks"):
+        other.layout, other._engines, other._light, other._crossings = layout, {}, {}, []
+        for name in ("start", "constraint_rows", "slopes", "traced_blocks", "_whole_blocks", "_slope_engine"):
             other.__dict__.pop(name, None)
         return other
 
@@ -67,126 +87,184 @@ class System(Evaluation):
     def digest(self) -> str:
         """A hash of the model's arrays. Functions that stay in Python are not part of it: their addresses mean nothing."""
         ints = self.layout.ints.copy()
-        calls = model_views(ints, self.layout.reals).callback
+        calls = model_views(ints, self.layout.reals, self.layout.curve).callback
         if calls.size:
             calls[:, 0] = 0
-        return hashlib.sha256(ints.tobytes() + self.layout.reals.tobytes()).hexdigest()[:16]
+        key = self.layout.curve_key if len(self.layout.curve) else b""
+        return hashlib.sha256(ints.tobytes() + self.layout.reals.tobytes() + key).hexdigest()[:16]
 
     def __repr__(self) -> str:
         cuts = len(self.cut_joints)
         return f"<System {self.name!r}: {len(self.bodies)} bodies, {self.nv} generalised velocities, {cuts} cut joints>"
 
-    def picture(self, path: Any = None) -> Any:
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, listed, remark, table, whole
+
+        rows = []
+        for edge in self.spanning_tree.edges:
+            name = edge.body if edge.joint.station is not None else edge.joint.name
+            own = [word for word in self.coordinates if word.partition(".")[0] == name]
+            rows.append((edge.body, edge.parent, edge.joint.name, edge.joint.kind, listed(own, MOST_LISTED)))
+        facts = [f"{len(self.bodies)} bodies", f"{self.nq} coordinates", f"{self.nv} generalised velocities"]
+        facts += [f"{self.n_constraints} constraints"] if self.n_constraints else []
+        parts = [heading(f"System {self.name}", *facts), table(("body", "parent", "joint", "kind", "coordinates"), rows)]
+        closing = list(dict.fromkeys(row.element for row in self.frozen.rows))
+        parts += [remark(f"loops are closed by: {listed(closing)}")] if closing else []
+        return whole(*parts)
+
+    def picture(self, path: File | None = None) -> Picture:
         """A drawing of tree and cuts; saved to `path` if given. Returns the figure."""
         from madi.topology.explain import picture
 
         return picture(self, path)
 
-    def explain(self) -> str:
-        """Tree, cuts, coordinates and constraint counts, by name."""
+    def explain(self, full: bool | None = None) -> str:
+        """Tree, cuts, coordinates and constraint counts, by name; of a large model (more than 100 bodies) a summary, unless
+        `full` says otherwise."""
         from madi.topology.explain import explain
 
-        return explain(self)
+        return explain(self, full)
 
     # ---- dynamics ---------------------------------------------------------------------------------------------------
 
-    def forward_dynamics(self, q: Any, v: Any, tau: Any = None, t: float = 0.0, *, formulation: str | None = None,
-                         engine: str = "auto") -> np.ndarray:  # fmt: skip
+    def forward_dynamics(self, q: States, v: States, tau: States | None = None, t: Numbers = 0.0, *,
+                         formulation: str | None = None, engine: str = "auto",
+                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
         """Accelerations for generalised forces `tau` beside the model's own forces. Driven joints move as driven at t."""
-        tau = self.checked_vector(tau, self.nv, "tau")
-        return self._evaluate(self.entry(formulation), q, v, tau, t, engine)
+        entry = self._default_entry if formulation is None else self.entry(formulation)
+        return self._evaluate(entry, q, v, tau, t, engine, None, out)
 
-    def inverse_dynamics(self, q: Any, v: Any, a: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
+    def inverse_dynamics(self, q: States, v: States, a: States, t: Numbers = 0.0, *, engine: str = "auto",
+                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
         """Generalised forces, beside the model's own forces, that give the accelerations `a`. With loops: of the tree as
         if its cuts were open (constraint forces are not counted)."""
-        return self._evaluate("inverse", q, v, self.checked_vector(a, self.nv, "a"), t, engine)
+        return self._evaluate("inverse", q, v, a, t, engine, None, out)
 
-    def mass_matrix(self, q: Any, *, engine: str = "auto") -> np.ndarray:
+    def mass_matrix(self, q: States, *, engine: str = "auto", out: np.ndarray | None = None) -> np.ndarray:
         """The joint-space mass matrix, full."""
-        return self._evaluate("mass-matrix", q, None, np.zeros(0), 0.0, engine).reshape(self.nv, self.nv)
+        return self._evaluate("mass-matrix", q, None, None, 0.0, engine, (self.nv, self.nv), out)
 
-    def derivatives(self, q: Any, v: Any, tau: Any = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Exact d(acceleration)/d(q, v, tau) from the trace, each nv × nv.
+    def derivatives(
+        self, q: States, v: States, tau: States | None = None, t: Numbers = 0.0
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Exact d(acceleration)/d(q, v, tau), each nv × nv: of trees by recursion, M d(acceleration) = -dR; else from the
+        trace.
 
         The first is by the coordinates of the chart at q: q moves as the speeds would move it (for joints without a
         quaternion, simply by q).
         """
+        if not self.frozen.rows and self.slopes is not None and np.all(self.layout.arrays.drive == FREE_COLUMN):
+            R = self._blocks(t, q, v, self._trial(self.forward_dynamics(q, v, tau, t), None))
+            inverse = np.linalg.inv(R["qdd"])
+            return -inverse @ R["q"], -inverse @ R["qd"], inverse
         self._refuse_callbacks("exact derivatives")
         key = ("derivatives", self.entry())
         if key not in self._traces:
-            from madi.symbolic.trace import derivative_function
+            from madi.symbolic.jacobian import derivative_function
 
             self._traces[key] = derivative_function(self.layout, self.entry())
-        q, v, tau = (
-            self.checked_coordinates(q),
-            self.checked_vector(v, self.nv, "v"),
-            self.checked_vector(tau, self.nv, "tau"),
-        )
-        by_q, by_v, by_tau = self._traces[key](t, q, v, tau)
-        return np.array(by_q), np.array(by_v), np.array(by_tau)
+        machine, trace, tau = self.engine("jit"), self._traces[key], self.checked_rows(tau, self.nv, "tau")
+        ask = lambda: machine.program("derivatives", trace)  # noqa: E731
+        found = self._evaluate_rows(machine, ask, q, v, tau, t, (3, self.nv, self.nv), "tau")
+        return found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :]
 
     @cached_property
-    def residual_blocks(self) -> tuple[Any, Any]:
-        """(where the entries of the system Jacobian are, its trace). Without a trace, where the model is very large, all
-        entries, by differences."""
-        from madi.symbolic.jacobian import full_blocks, jacobian_function
+    def slopes(self) -> Slopes | None:
+        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none: with flexible
+        bodies, and functions that stay in Python; and where a trace of the whole is the smaller one."""
+        if self.layout.header("n_other") or self.outside is not None:
+            return None
+        if sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist()) > ROADS_PER_COLUMN * self.nv:
+            return None
+        if self.layout.header("ne") == 0:
+            return Slopes(*slope_plan(self.layout.arrays, []))
+        from madi.symbolic.elements import slopes_of
 
-        found = jacobian_function(self.drawn, self.parameters, self.outside)
-        return found or (full_blocks(self.nv, self.n_constraints), None)
+        return slopes_of(self.drawn, self.parameters)
 
     @cached_property
-    def _whole_blocks(self) -> tuple[Any, Any]:
-        """As `residual_blocks`, for derivatives that must be right at any one state: by all that functions in Python get."""
+    def traced_blocks(self) -> tuple[Blocks, Any] | None:
+        """(where the entries of the system Jacobian are, its trace): what generated C is made of. None: too large."""
         from madi.symbolic.jacobian import jacobian_function
 
+        return jacobian_function(self.drawn, self.parameters, self.outside)
+
+    @property
+    def residual_blocks(self) -> tuple[Blocks, Any]:
+        """(where the entries of the system Jacobian are, what gives them): the recursion; else its trace; else, where the
+        model is too large for one, None: all entries, by differences."""
+        if self.slopes is not None:
+            return self.slopes.blocks, self.slopes
+        return self.traced_blocks or (full_blocks(self.nv, self.n_constraints), None)
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """Whether there are exact derivatives of the equations: very large models with flexible bodies have none."""
+        return self.residual_blocks[1] is not None
+
+    @cached_property
+    def _whole_blocks(self) -> tuple[Blocks, Any]:
+        """As `residual_blocks`, for derivatives that must be right at any one state: by all that functions in Python get."""
         if self.outside is None:
             return self.residual_blocks
+        from madi.symbolic.jacobian import jacobian_function
+
         return jacobian_function(self.drawn, self.parameters, self._outside(whole=True)) or self.residual_blocks
 
-    def residual(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
+    @cached_property
+    def _slope_engine(self) -> Any:
+        """The engine of derivatives."""
+        machine = self.engine("jit")
+        return machine if self.slopes is None else machine.with_slopes(self.slopes)
+
+    def residual(
+        self, q: States, v: States, a: States, lam: States | None = None, t: float = 0.0, *, engine: str = "auto"
+    ) -> np.ndarray:
         """R = M a + Phi_q^T lam - P: zero where the motion is right. Of a driven joint, how far `a` is from the drive's."""
         x = self._trial(a, lam)
-        return self._evaluate("residual", q, v, x, t, engine)[: self.nv]
+        return self._evaluate("residual", q, v, x, t, engine)[..., : self.nv]
 
-    def _trial(self, a: Any, lam: Any) -> np.ndarray:
+    def _trial(self, a: States, lam: States | None) -> np.ndarray:
         """x of the entry `residual`: theta = 0, accelerations, multipliers."""
-        parts = [
-            np.zeros(self.nv),
-            self.checked_vector(a, self.nv, "a"),
-            self.checked_vector(lam, self.n_constraints, "lam"),
-        ]
-        return np.concatenate(parts)
+        given = self.checked_rows(a, self.nv, "a"), self.checked_rows(lam, self.n_constraints, "lam")
+        return side_by_side(np.zeros(self.nv), *given)
 
-    def system_jacobian(self, q: Any, v: Any, a: Any, lam: Any = None, t: float = 0.0) -> SystemJacobian:
-        """Derivatives of the residual R = M a + Phi_q^T lam - P, and Phi_q; exact from the trace.
+    def system_jacobian(self, q: States, v: States, a: States, lam: States | None = None, t: float = 0.0) -> SystemJacobian:
+        """Derivatives of the residual R = M a + Phi_q^T lam - P, and Phi_q; exact, for models of any size.
 
-        By q means along the generalised velocities (see `derivatives`). Of functions that stay in Python, the derivatives of
-        their own values are by central differences (P4's R_num); `.exact` is False with them, and where the model is too
-        large to trace: then all is by differences.
+        By q means along the generalised velocities (see `derivatives`). With lam = 0 they are those of inverse dynamics. Of
+        functions that stay in Python, the derivatives of their own values are by central differences (P4's R_num); `.exact`
+        is False with them, and where flexible bodies have too many modes to be traced: then all is by differences.
         """
-        q, v, x = self.checked_coordinates(q), self.checked_vector(v, self.nv, "v").copy(), self._trial(a, lam)
-        found = self._blocks(t, q, v, x)
+        found = self._blocks(t, q, v, self._trial(a, lam))
         self._raise_from_functions()
         exact = self.residual_blocks[1] is not None and self.outside is None
         return SystemJacobian(found["qdd"], found["qd"], found["q"], found["phi"], exact)
 
-    def _blocks(self, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> dict[str, np.ndarray]:
+    def _blocks(self, t: Any, q: States, v: States, x: np.ndarray) -> dict[str, np.ndarray]:
         """The blocks of the system Jacobian as full matrices, by name (symbolic/jacobian.py)."""
-        from madi.integrate.newton import BlockMemory, differences
-        from madi.kernel.fields import ABSENT
+        from madi.integrate.newton_matrix import BlockMemory, differences
+        from madi.kernel.fields import ABSENT, Function
 
-        blocks, trace = self._whole_blocks
-        values = np.zeros(sum(blocks.sizes))
-        if trace is not None:
-            values[:] = trace(t, q, v, x, self.values)
-        else:
-            sizes = {"nv": self.nv, "nr": self.n_constraints, "n_entries": len(values)}
-            residual = self.engine("plain").function("residual")
-            memory = BlockMemory(sizes, model=self.layout.arrays, residual=residual, blocks=ABSENT)
-            memory.trial[:] = x
-            differences(memory, t, q, v)
-            values[:] = memory.entries
-        return blocks.matrices(values, self.nv, self.n_constraints)
+        blocks, source = self._whole_blocks
+        machine, size = self._slope_engine, sum(blocks.sizes)
+        if source is not None:
+            by_recursion = isinstance(source, Slopes)
+            ask = lambda: machine.function("slopes") if by_recursion else machine.program("blocks", source)  # noqa: E731
+            values = self._evaluate_rows(machine, ask, q, v, x, t, (size,))
+            return blocks.matrices(values, self.nv, self.n_constraints)
+        if max(np.ndim(given) for given in (q, v, x)) > 1:
+            raise InputError(f"{self.name!r} is too large to be traced: its Jacobians are by differences, state by state")
+
+        def call(t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, out: np.ndarray) -> int:
+            out[:] = machine.evaluate("residual", t, q, v, x, len(out))  # some six evaluations a column: not in Python
+            return 0
+
+        sizes = {"nv": self.nv, "nr": self.n_constraints, "n_entries": size}
+        memory = BlockMemory(sizes, model=self.layout.arrays, residual=Function(call), blocks=ABSENT)
+        memory.trial[:] = x
+        differences(memory, t, self.checked_coordinates(q), self.checked_vector(v, self.nv, "v").copy())
+        return blocks.matrices(memory.entries, self.nv, self.n_constraints)
 
     def equations(self, parameters: Sequence[str] = ()) -> Equations:
         """The equations as expressions a person can read: M, P, Phi, operation counts, LaTeX (symbolic/equations.py).
@@ -216,23 +294,25 @@ class System(Evaluation):
 
     # ---- loops ------------------------------------------------------------------------------------------------------
 
-    def constraint_terms(self, q: Any, v: Any = None, t: float = 0.0, *, engine: str = "auto") -> tuple[np.ndarray, ...]:
+    def constraint_terms(
+        self, q: States, v: States | None = None, t: float = 0.0, *, engine: str = "auto"
+    ) -> tuple[np.ndarray, ...]:
         """(Phi, Phi', gamma, Phi_q) of all scalar constraints, at the state as given; Phi_q a = gamma keeps them."""
         rows, nv = self.n_constraints, self.nv
-        out = self._evaluate("constraints", q, v, np.zeros(nv), t, engine)
+        out = self._evaluate("constraints", q, v, None, t, engine)
         terms = TERMS.views(out, self.layout.sizes)
-        return terms.phi, terms.rate, terms.gamma, terms.jacobian.reshape(rows, nv)
+        return terms.phi, terms.rate, terms.gamma, terms.jacobian.reshape(*out.shape[:-1], rows, nv)
 
-    def constraints(self, q: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
+    def constraints(self, q: States, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
         """Residuals of all scalar constraints (m or rad), in the order of `constraint_names`."""
         return self.constraint_terms(q, None, t, engine=engine)[0]
 
-    def constraint_jacobian(self, q: Any, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
+    def constraint_jacobian(self, q: States, t: float = 0.0, *, engine: str = "auto") -> np.ndarray:
         """Phi_q: rates of the residuals per unit of each speed."""
         return self.constraint_terms(q, None, t, engine=engine)[3]
 
-    def assemble(self, q0: Any = None, v0: Any = None, *, pin: Any = None, assembly_mode: int = 0, t: float = 0.0,
-                 branch: Any = None) -> Assembly:  # fmt: skip
+    def assemble(self, q0: Start = None, v0: Start = None, *, pin: Iterable[str] | None = None,
+                 assembly_mode: int = 0, t: float = 0.0, branch: Any = None) -> Assembly:  # fmt: skip
         """The closed state nearest to (q0, v0): see `madi.assemble`."""
         from madi.assembly.assemble import assemble
 
@@ -243,41 +323,52 @@ class System(Evaluation):
         """The closed state the model starts from."""
         return self.assemble()
 
-    def mobility(self, q: Any = None, t: float = 0.0) -> Mobility:
+    @cached_property
+    def constraint_rows(self) -> Rows:
+        """The constraint rows, to be evaluated sparse."""
+        from madi.assembly.rows import Rows
+
+        return Rows(self)
+
+    def mobility(self, q: States | None = None, t: float = 0.0) -> Mobility:
         """Freedoms, Grübler's count, redundant constraints by name, at q (default: the assembled start)."""
         from madi.assembly.redundancy import mobility
 
         q = self.start.q if q is None else q
-        return mobility(self, self.constraint_jacobian(q, t, engine="plain"))
+        return mobility(self, self.constraint_rows.at(t, self.checked_coordinates(q))[2])
 
     # ---- what bodies and joints do ----------------------------------------------------------------------------------
 
-    def observe(self, q: Any, v: Any = None, t: float = 0.0, a: Any = None, *, engine: str = "auto") -> Observation:
-        """Poses, velocities, energies and forces at one state."""
-        row = self._evaluate("observe", q, v, self.checked_vector(a, self.nv, "a"), t, engine)
-        return Observation(self, row[None, :])
+    def observe(
+        self, q: States, v: States | None = None, t: float = 0.0, a: States | None = None, *, engine: str = "auto"
+    ) -> Observation:
+        """Poses, velocities, energies and forces at states; of a single one, with a leading axis of 1."""
+        row = self._evaluate("observe", q, v, a, t, engine)
+        return Observation(self, row[None, :] if row.ndim == 1 else row)
 
-    def body_pose(self, q: Any, body: Any, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
+    def body_pose(self, q: States, body: BodyLike, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
         """(position, rotation matrix) of the body's frame in the ground. Joint coordinates are taken as given."""
         i = self._body(body)
+        row = self._evaluate("poses", q, None, None, 0.0, engine)
         if i == 0:
-            return np.zeros(3), np.eye(3)
-        row = self._evaluate("poses", q, None, np.zeros(0), 0.0, engine)
-        frame = FRAME.views(POSES.views(row, with_bodies(self.layout.sizes)).body[i - 1], {})
-        R, r = frame.R[0], frame.r[0]
+            lead = row.shape[:-1]
+            return np.zeros((*lead, 3)), np.broadcast_to(np.eye(3), (*lead, 3, 3)).copy()
+        frame = FRAME.views(POSES.views(row, with_bodies(self.layout.sizes)).body[..., i - 1, :], {})
+        R, r = frame.R[..., 0, :, :], frame.r[..., 0, :]
         return r + R @ self.frozen.body_r[i - 1], R @ self.frozen.body_R[i - 1]
 
-    def point_jacobian(self, q: Any, body: Any, point: Any = (0.0, 0.0, 0.0), *, engine: str = "auto") -> np.ndarray:
+    def point_jacobian(self, q: States, body: BodyLike, point: Vector = (0.0, 0.0, 0.0), *, engine: str = "auto",
+                       out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
         """6 × nv: velocity of a point of a body (given in the body's frame) and the body's angular velocity, ground axes."""
         i = self._body(body)
         if i == 0:
-            return np.zeros((6, self.nv))
+            lead = self.checked_states(q).shape[:-1]
+            return np.zeros((*lead, 6, self.nv))
         inside = self.frozen.body_r[i - 1] + self.frozen.body_R[i - 1] @ self.checked_vector(point, 3, "point")
-        return self._evaluate("point-jacobian", q, None, np.array([i, *inside]), 0.0, self.general(engine)).reshape(
-            6, self.nv
-        )
+        x = np.array([i, *inside])
+        return self._evaluate("point-jacobian", q, None, x, 0.0, self.general(engine), (6, self.nv), out)
 
-    def velocity_transformation(self, q: Any, v: Any, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
+    def velocity_transformation(self, q: States, v: States, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
         """P0's B and Bdot v: (velocity of the centre of mass, angular velocity) of all bodies, in the order of `bodies`,
         is B v, and their accelerations are B a + Bdot v. Ground axes, 6 n × nv and 6 n."""
         rows, bias = [], []
@@ -285,32 +376,34 @@ class System(Evaluation):
         for k, name in enumerate(self.bodies):
             lever = model.com[k + 1] - self.frozen.body_r[k]  # from the body frame's origin, internal axes
             rows.append(self.point_jacobian(q, name, self.frozen.body_R[k].T @ lever, engine=engine))
-            arm = seen.rotation[0, k] @ self.frozen.body_R[k].T @ lever
-            w = seen.angular_velocity[0, k]
-            com = seen.acceleration[0, k] + np.cross(seen.angular_acceleration[0, k], arm) + np.cross(w, np.cross(w, arm))
-            bias.append(np.concatenate([com, seen.angular_acceleration[0, k]]))
-        return np.vstack(rows), np.concatenate(bias)
+            arm = seen.rotation[..., k, :, :] @ (self.frozen.body_R[k].T @ lever)
+            w, e = seen.angular_velocity[..., k, :], seen.angular_acceleration[..., k, :]
+            bias += [seen.acceleration[..., k, :] + np.cross(e, arm) + np.cross(w, np.cross(w, arm)), e]
+        B, rest = np.concatenate(rows, axis=-2), np.concatenate(bias, axis=-1)
+        return B, rest if np.ndim(q) > 1 or np.ndim(v) > 1 else rest[0]
 
-    def energy(self, q: Any, v: Any, t: float = 0.0, *, engine: str = "auto") -> dict[str, float]:
-        """Kinetic, potential (gravity and springs) and total energy, J."""
-        seen = self.observe(q, v, t, engine=engine)
-        kinetic, potential = float(seen.kinetic[0]), float(seen.potential[0])
+    def energy(self, q: States, v: States, t: Numbers = 0.0, *, engine: str = "auto") -> dict[str, Any]:
+        """Kinetic, potential (gravity and springs) and total energy, J: numbers, or arrays over states."""
+        seen = OBSERVED.views(self._evaluate("observe", q, v, None, t, engine), with_bodies(self.layout.sizes))
+        kinetic, potential = _plain(seen.kinetic), _plain(seen.potential)
         return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
 
-    def powers(self, q: Any, v: Any, t: float = 0.0, *, engine: str = "auto") -> dict[str, dict[str, float]]:
+    def powers(self, q: States, v: States, t: Numbers = 0.0, *, engine: str = "auto") -> dict[str, dict[str, Any]]:
         """Of every force element: its value, potential energy, power delivered to the system, power dissipated."""
-        table = self.observe(q, v, t, engine=engine).force[0]
+        seen = OBSERVED.views(self._evaluate("observe", q, v, None, t, engine), with_bodies(self.layout.sizes))
+        words = ("value", "potential", "power", "dissipated")
         return {
-            name: dict(zip(("value", "potential", "power", "dissipated"), map(float, row), strict=True))
-            for name, row in zip(self.forces, table, strict=True)
+            name: {word: _plain(seen.force[..., e, k]) for k, word in enumerate(words)} for e, name in enumerate(self.forces)
         }
 
-    def momentum(self, q: Any, v: Any, *, engine: str = "auto") -> np.ndarray:
+    def momentum(self, q: States, v: States, *, engine: str = "auto") -> np.ndarray:
         """Linear momentum and angular momentum about the ground's origin, ground axes (six numbers)."""
-        return self.observe(q, v, engine=engine).momentum[0]
+        row = self._evaluate("observe", q, v, None, 0.0, engine)
+        return np.asarray(OBSERVED.views(row, with_bodies(self.layout.sizes)).momentum)
 
-    def reactions(self, q: Any = None, v: Any = None, joints: Any = None, tau: Any = None, t: float = 0.0, *,
-                  axes: Any = "ground", a: Any = None, way: str = "selected",
+    def reactions(self, q: States | None = None, v: States | None = None, joints: Sequence[str] | None = None,
+                  tau: States | None = None, t: float = 0.0, *,
+                  axes: BodyLike = "ground", a: States | None = None, way: str = "selected",
                   engine: str = "auto") -> dict[str, Reaction]:  # fmt: skip
         """Force and moment on the child of each joint, at the joint (P1), incl. what springs and drives transmit there.
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from madi.files import whole_file
+from madi.given import File
+from madi.show.place import in_notebook
 
 if TYPE_CHECKING:
     from madi.results.run import Run
@@ -27,9 +29,9 @@ class Shown:
 
 
 def view(
-    run: Run, path: str | os.PathLike[str] | None = None, *, signals: Any = None, follow: str | None = None,
+    run: Run, path: File | None = None, *, signals: Sequence[str | Sequence[str]] | None = None, follow: str | None = None,
     trace: str | None = None, speed: float | None = None, height: int = 620,
-) -> Any:  # fmt: skip
+) -> Path | Shown:  # fmt: skip
     """Write the page of a run to `path` and return the path. Without one: in a notebook an object that shows it there,
     elsewhere a temporary file that is opened in a browser."""
     from madi.view.page import page
@@ -40,17 +42,10 @@ def view(
         with whole_file(target) as part:
             part.write_text(text, encoding="utf-8")
         return target
-    if _in_notebook():
+    if in_notebook():
         return Shown(text, height)
     folder = Path(tempfile.mkdtemp(prefix="madi-"))
     target = folder / "run.html"
     target.write_text(text, encoding="utf-8")
     webbrowser.open(target.as_uri())
     return target
-
-
-def _in_notebook() -> bool:
-    import sys
-
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})

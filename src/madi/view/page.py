@@ -23,9 +23,12 @@ from madi.view.scene import Scene, graph, lines_of_forces
 
 if TYPE_CHECKING:
     from madi.model.model import Model
+    from madi.system import System
 
 RATE, MOST_FRAMES = 60.0, 1800  # frames per second of the run, and in all
+MOST_MOTION = 8_000_000  # bytes of poses and arrows: of many bodies fewer frames are shown
 MOST_SIGNALS = 2_000_000  # bytes of signals in the page
+MOST_LISTED = 2000  # signals in its list, beside those asked for
 MOST_SAMPLES = 1500  # of a signal: of longer ones the least and the largest of every piece are kept
 MOVES = 1e-9  # m or rad: less is rounding
 BEAM_POINTS = 25
@@ -66,7 +69,7 @@ def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: 
     system = model.build()
     span = np.ptp(data["position"].values.reshape(-1, 3), axis=0)
     scene = Scene(model, listed(data, "body"), float(np.linalg.norm(np.nan_to_num(span))))
-    pick, times = _frames(data["time"].values)
+    pick, times = _frames(data["time"].values, _numbers_per_frame(run, scene))
     poses = _poses(data, scene.names, pick)
     up = _up(model)
     centres = _centres(scene, poses)
@@ -90,14 +93,23 @@ def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: 
         "flexible": [{**line, "points": packed(line["points"])} for line in lines],
         "arrows": _arrows(run, scene, poses, pick, up), "signals": made[0], "panels": made[1],
         "samples": packed(_sample_times(data["time"].values)),
-        "graph": graph(system), "findings": _findings(run), "statistics": _statistics(run),
+        "graph": graph(system), "findings": _findings(run, system), "statistics": _statistics(run, len(made[0])),
     }  # fmt: skip
 
 
-def _frames(time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Outputs that are shown: evenly, no more than needed."""
+def _numbers_per_frame(run: Run, scene: Scene) -> int:
+    """Of bodies seven (a pose), of what may have an arrow or a way three, of flexible bodies their line."""
+    points = sum("@" in name for name in listed(run.data, "body"))
+    arrows = len(lines_of_forces(scene.model)) + len(listed(run.data, "joint"))
+    beams = sum(body.flexible is not None for body in scene.bodies.values())
+    return 7 * len(scene.names) + 3 * (points + arrows + BEAM_POINTS * beams)
+
+
+def _frames(time: np.ndarray, numbers: int) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs that are shown: evenly, no more than needed, nor than the page can carry."""
     span = float(time[-1] - time[0])
-    count = int(min(len(time), MOST_FRAMES, max(2, RATE * span + 1 if span > 3 else 240)))
+    most = min(len(time), MOST_FRAMES, MOST_MOTION // (4 * max(numbers, 1)))
+    count = max(min(2, len(time)), int(min(most, RATE * span + 1 if span > 3 else 240)))
     wanted = np.linspace(time[0], time[-1], count)
     pick = np.unique(np.clip(np.searchsorted(time, wanted), 0, len(time) - 1))
     return pick, time[pick] - time[0]
@@ -150,9 +162,10 @@ def _reach(everything: np.ndarray, followed: int, scene: Scene) -> float:
 
 
 def _number(scene: Scene, name: str, what: str) -> int:
-    if name not in scene.names:
+    number = scene.number(name)
+    if number < 0 or scene.names[number] != name:
         raise InputError(f"{what}={name!r}: there is no such body; bodies are: {', '.join(scene.names[:12])}")
-    return scene.names.index(name)
+    return number
 
 
 def _traced(scene: Scene, points: list[str], name: str | None) -> int:
@@ -164,7 +177,7 @@ def _traced(scene: Scene, points: list[str], name: str | None) -> int:
 
 def _body(scene: Scene, name: str) -> dict[str, Any]:
     body = scene.bodies[name]
-    joints = [joint.name for joint in scene.model.joints if name in (body_name(joint.parent), body_name(joint.child))]
+    joints = [joint.name for joint in scene.joints_of[name]]
     weight = "flexible" if body.flexible is not None else f"{float(body.mass):g} kg"
     told = f"{name}: {weight}; joints {', '.join(map(str, joints[:6]))}"
     shapes = [_packed_shape(shape) for shape in scene.shapes(body)]
@@ -182,7 +195,7 @@ def _flexible(scene: Scene, run: Run, name: str, pick: np.ndarray) -> dict[str, 
     radius = 0.012 * scene.size
     if body.drawn is not None:
         radius = max(float(np.sqrt(body.flexible.section.area / np.pi)), 0.006 * scene.size)
-    return {"body": scene.names.index(name), "count": points.shape[1], "radius": radius, "points": points}
+    return {"body": scene.number(name), "count": points.shape[1], "radius": radius, "points": points}
 
 
 def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.ndarray) -> list[dict[str, Any]]:
@@ -198,10 +211,12 @@ def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.
         turned = turn_by_quaternion(tuple(poses[:, k, 3:].T), tuple(local))
         return poses[:, k, :3] + np.stack(np.broadcast_arrays(*turned), axis=1)
 
+    places = {name: k for k, name in enumerate(listed(data, "force"))}
+    values = data["force_value"].values[pick] if places else None
     for force in lines_of_forces(scene.model):
-        if force.name not in listed(data, "force"):
+        if force.name not in places or values is None:
             continue
-        value = data["force_value"].sel(force=force.name).values[pick][:, None]
+        value = values[:, places[force.name], None]
         at = force.at[0]
         if FORCES[force.kind].line:
             line = world(force.b, force.at[1]) - world(force.a, at)
@@ -216,10 +231,11 @@ def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.
         body = scene.bodies[scene.names[scene.number(force.a)]]
         local = np.asarray(body.com, dtype=float) if at is None else scene.local(force.a, at)
         found.append(_arrow(force.name, scene.number(force.a), local, vectors, FORCES[force.kind].given))
-    for name in listed(data, "joint"):
-        joint = next((joint for joint in scene.model.joints if joint.name == name), None)
+    drawn = {joint.name: joint for joint in reversed(scene.model.joints)}
+    for k, name in enumerate(listed(data, "joint")):
+        joint = drawn.get(name)
         if joint is not None and joint.at is not None:
-            vectors = data["reaction_force"].sel(joint=name).values[pick]
+            vectors = data["reaction_force"].values[pick, k]
             found.append(_arrow(name, scene.number(joint.child), scene.local(joint.child, joint.at), vectors, False, True))
     largest = max((float(np.nanmax(np.linalg.norm(arrow["vectors"], axis=1))) for arrow in found), default=0.0)
     scale = 0.33 / largest if largest > 0 else 0.0
@@ -262,7 +278,8 @@ def _signals(run: Run, asked: Any, pick: np.ndarray, up: np.ndarray, scene: Scen
     data = run.data
     wanted = _wanted(asked, data, up, scene)
     every = list(dict.fromkeys([*(name for group in wanted for name in group), *names(data)]))
-    most = max(MOST_SIGNALS // (4 * min(data.sizes["time"], MOST_SAMPLES)), sum(map(len, wanted)))
+    most = min(MOST_SIGNALS // (4 * min(data.sizes["time"], MOST_SAMPLES)), MOST_LISTED)
+    most = max(most, sum(map(len, wanted)))
     found: list[dict[str, Any]] = []
     kept: dict[str, int] = {}
     for name in every[:most]:
@@ -324,17 +341,22 @@ def _about(run: Run) -> str:
     return f"{time[-1] - time[0]:g} s, {told.get('steps', '?')} steps ({how}); madi {run.data.attrs.get('madi', '')}"
 
 
-def _findings(run: Run) -> list[dict[str, str]]:
+def _findings(run: Run, system: System) -> list[dict[str, str]]:
     """What the doctor says; a picture is shown in any case."""
     try:
         from madi.analysis.doctor import examine
 
         assert run.model is not None
-        return examine(run.model).as_dicts()
+        return examine(run.model, system=system).as_dicts()
     except (MadiError, ArithmeticError, np.linalg.LinAlgError):
         return []
 
 
-def _statistics(run: Run) -> dict[str, str]:
+def _statistics(run: Run, listed_signals: int) -> dict[str, str]:
+    """Of the run, and what of it the page leaves out."""
+    everything = len(run.signals)
+    left = (
+        {"signals here": f"{listed_signals} of {everything}; others: signals=[...]"} if listed_signals < everything else {}
+    )
     shown = {name: f"{value:.6g}" if isinstance(value, float) else str(value) for name, value in run.statistics.items()}
-    return {**shown, "model hash": str(run.data.attrs.get("model_hash", ""))}
+    return {**shown, **left, "model hash": str(run.data.attrs.get("model_hash", ""))}

@@ -12,7 +12,7 @@ import numpy as np
 
 from madi.constraints import CONSTRAINTS
 from madi.forces import KINDS as FORCES
-from madi.forces.road import KINK, ROUND, Road
+from madi.forces.road import ROUND, Polyline, Road
 from madi.joints import KINDS
 from madi.model.elements import Body, body_name, inertia_matrix
 from madi.results.meshes import corners
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from madi.model.model import Model
 
 Point = np.ndarray
-BEND, BESIDE = 1e-3, 1e-4  # m: how far beside a bend of the road its points are dense; and beyond what is drawn densely
+BESIDE = 1e-4  # m: how far beyond a bump it is drawn densely
+MOST_PLACES = 6000  # along a road, of its features and of each of its polylines: the page stays small
 
 
 class Scene:
@@ -31,7 +32,9 @@ class Scene:
     def __init__(self, model: Model, names: list[str], span: float = 0.0):
         """`names`: bodies of the run; `span`: how far they get, where the drawing itself has no size."""
         self.model, self.span = model, span
-        self.names = [body.name for body in model.bodies if body.name in names]
+        run = set(names)
+        self.names = [body.name for body in model.bodies if body.name in run]
+        self._number = {name: k for k, name in enumerate(self.names)}
         self.bodies = {body.name: body for body in model.bodies}
         self.frames = {
             name: (as_rotation(body.orientation, name), np.asarray(body.position, dtype=float))
@@ -40,12 +43,20 @@ class Scene:
         self.marks: dict[str, list[Point]] = {name: [] for name in self.bodies}
         for element in (*model.joints, *model.forces, *model.constraints):
             self._mark(element)
+        self.joints_of: dict[Any, list[Any]] = {name: [] for name in self.bodies}  # what is drawn on each body
+        self.tires_of: dict[Any, list[Any]] = {name: [] for name in self.bodies}
+        for joint in model.joints:
+            for name in {body_name(joint.parent), body_name(joint.child)} & self.joints_of.keys():
+                self.joints_of[name].append(joint)
+        for force in model.forces:
+            if FORCES[force.kind].wheel and body_name(force.a) in self.tires_of:
+                self.tires_of[body_name(force.a)].append(force)
         self.size = self._size()
 
     def number(self, name: Any) -> int:
         """A body's number; the ground's is -1."""
         base = str(body_name(name)).partition("@")[0]
-        return self.names.index(base) if base in self.names else -1
+        return self._number.get(base, -1)
 
     def local(self, name: Any, point: Any) -> Point:
         """A point of the drawing in a body's frame."""
@@ -97,7 +108,7 @@ class Scene:
             return [*wheels, *arms]
         marks = _apart(self.marks[body.name], 0.004 * self.size)
         com = np.asarray(body.com, dtype=float)
-        own = [KINDS[joint.kind].parts.split() for joint in self.model.joints if body_name(joint.child) == body.name]
+        own = [KINDS[joint.kind].parts.split() for joint in self.joints_of[body.name] if body_name(joint.child) == body.name]
         base = any("shift" in parts or {"x", "y"} <= set(parts) for parts in own)
         found = [_rod(a, b, 0.014 * self.size) for a, b in _tree(marks)]
         if not found and marks and np.linalg.norm(com - marks[0]) > 0.01 * self.size:
@@ -110,15 +121,14 @@ class Scene:
         """Tires that are drawn on a body, and rods from its joints to them."""
         wheels: list[dict[str, Any]] = []
         centres: list[Point] = []
-        for force in self.model.forces:
-            if FORCES[force.kind].wheel and body_name(force.a) == body.name:
-                road, radius = force.parameters["road"], float(force.parameters["radius"])
-                forward, up = road.axes()
-                axis = force.parameters.get("axis")
-                axis = np.cross(up, forward) if axis is None else np.asarray(axis, dtype=float)
-                centres.append(self.local(body.name, force.at[0]))
-                turn = frame_with_z(self.turned(body.name, axis))
-                wheels.append(_shape("wheel", [radius, 0.45 * radius], centres[-1], turn))
+        for force in self.tires_of[body.name]:
+            road, radius = force.parameters["road"], float(force.parameters["radius"])
+            forward, up = road.axes()
+            axis = force.parameters.get("axis")
+            axis = np.cross(up, forward) if axis is None else np.asarray(axis, dtype=float)
+            centres.append(self.local(body.name, force.at[0]))
+            turn = frame_with_z(self.turned(body.name, axis))
+            wheels.append(_shape("wheel", [radius, 0.45 * radius], centres[-1], turn))
         marks = _apart([*self.marks[body.name], *centres], 0.02 * self.size)
         return wheels, [_rod(a, b, 0.012 * self.size) for a, b in _tree(marks)]
 
@@ -138,7 +148,7 @@ class Scene:
 
     def joints(self, cuts: list[str]) -> list[dict[str, Any]]:
         """Joints to be marked, on the body they are attached to."""
-        found = []
+        found, cut = [], set(cuts)
         for joint in self.model.joints:
             if joint.at is None or not KINDS[joint.kind].holds:
                 continue
@@ -146,7 +156,7 @@ class Scene:
             axis = self.turned(on, joint.axes[0]).tolist() if KINDS[joint.kind].axes == 1 else None
             found.append({
                 "name": joint.name, "kind": joint.kind, "body": self.number(on), "at": self.local(on, joint.at).tolist(),
-                "axis": axis, "cut": joint.name in cuts,
+                "axis": axis, "cut": joint.name in cut,
             })  # fmt: skip
         return found
 
@@ -198,11 +208,27 @@ def _details(road: Road, start: float, end: float) -> np.ndarray:
     """Places where a road needs more points than elsewhere."""
     places = [np.zeros(0)]
     for kind, _, shift, a, b, *_rest in road.features:
-        spans = [(a - b, a + b)] if kind == ROUND else [(a - BEND, a + BEND)] if kind == KINK else [(a, min(b, a + 60.0))]
+        spans = [(a - b, a + b)] if kind == ROUND else [(a, min(b, a + 60.0))]
         for low, high in [*spans, *((low + shift, high + shift) for low, high in spans)]:
             places.append(np.linspace(low - BESIDE, high + BESIDE, 61))
     found = np.concatenate(places)
-    return found[(found > start) & (found < end)][:6000]
+    found = found[(found > start) & (found < end)][:MOST_PLACES]
+    return np.concatenate([found, *(_drawn(line, side, start, end) for line in road.lines for side in (1.0, -1.0))])
+
+
+def _drawn(line: Polyline, side: float, start: float, end: float) -> np.ndarray:
+    """The points of a polyline that a picture shows: all of them, or of as many cells as fit the lowest and the highest."""
+    shift = 0.0 if line.shift is None or side > 0 else line.shift
+    x, height = line.points[:, 0] + shift, line.points[:, 1]
+    first, last = np.searchsorted(x, (start, end))
+    x, height = x[first:last], height[first:last]
+    if len(x) > MOST_PLACES:
+        begins = np.linspace(0, len(x), MOST_PLACES // 2, endpoint=False).astype(np.int64)
+        cell = np.repeat(np.arange(len(begins)), np.diff([*begins, len(x)]))
+        order = np.lexsort((height, cell))
+        ends = np.concatenate([begins[1:], [len(x)]]) - 1
+        x = x[np.sort(np.concatenate([order[begins], order[ends]]))]
+    return np.asarray(x)
 
 
 def _shape(kind: str, size: list[Any], position: Any, turn: np.ndarray) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""How things show themselves: as HTML in a notebook, as pictures, and what is said while somebody waits."""
