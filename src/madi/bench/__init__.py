@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from madi.bench import flexible, loops, methods, trees
+from madi.bench import flexible, large, loops, measured, methods, trees
 
 
 def realtime(quick: bool = False) -> dict[str, Any]:
@@ -13,7 +13,22 @@ def realtime(quick: bool = False) -> dict[str, Any]:
     return report(quick)
 
 
+def start(quick: bool = False) -> dict[str, Any]:
+    """`madi bench start`; it too."""
+    from madi.bench.start import report
+
+    return report(quick)
+
+
+def grows(quick: bool = False) -> dict[str, Any]:
+    """`madi bench growth`; it too."""
+    from madi.bench.growth import report
+
+    return report(quick)
+
+
 BENCHMARKS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "trees": trees.report, "loops": loops.report, "realtime": realtime, "methods": methods.report,
-    "flexible": flexible.report,
+    "flexible": flexible.report, "start": start, "large": large.report, "measured": measured.report,
+    "growth": grows,
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,31 @@ def cost(model: Model, engine: str, formulation: str | None, seconds: float) -> 
     return 1e6 * time_entry(system, engine, system.entry(formulation), seconds)
 
 
+def growth_by_modes(quick: bool, seconds: float) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """One link of 1, 2, 4 ... modes in one plane, jitted, forward and inverse dynamics, with and without stiffening; and how
+    long three such links take to build. The powers are those of the last three sizes."""
+    sizes, rows = (2, 4, 8) if quick else (1, 2, 4, 8, 16, 24), []
+    for k in sizes:
+        row: dict[str, Any] = {"modes of a link": k}
+        for what, stiffening in (("", False), (", stiffening", True)):
+            system = arm(1, {"z": k}, stiffening).build()
+            for label, entry in (("forward", system.formulation()), ("inverse", "inverse")):
+                row[f"{label}{what}, µs"] = 1e6 * time_entry(system, "jit", entry, seconds)
+        start = time.process_time()
+        arm(3, {"z": k}).build()
+        rows.append({**row, "build of 3 links, s": time.process_time() - start})
+    values = {
+        f"{key[: -len(', µs')]}: cost grows from {sizes[-3]} to {sizes[-1]} modes as k to the power": float(
+            np.log(rows[-1][key] / rows[-3][key]) / np.log(sizes[-1] / sizes[-3])
+        )
+        for key in rows[0] if key.endswith("µs")
+    }  # fmt: skip
+    values[f"{sizes[-1]} modes: forward dynamics with stiffening against without"] = (
+        rows[-1]["forward, stiffening, µs"] / rows[-1]["forward, µs"]
+    )
+    return rows, values
+
+
 def report(quick: bool = False) -> dict[str, Any]:
     """Three links with two modes each against rigid ones, in every engine and formulation; growth with modes and links."""
     seconds = 0.1 if quick else 0.4
@@ -86,6 +112,8 @@ def report(quick: bool = False) -> dict[str, Any]:
         growth.append({"modes of each of 3 links": ", ".join(f"{n} {name}" for name, n in modes.items()),
                        "columns": model.build().nv,
                        **{f"{engine}, µs": cost(model, engine, None, seconds) for engine in engines}})  # fmt: skip
+    by_modes, powers = growth_by_modes(quick, seconds)
+    values |= powers
     sizes = (2, 4, 8) if quick else (2, 4, 8, 16, 32)
     times = {f: [cost(arm(n, {"z": 2}), "jit", f, seconds) for n in sizes] for f in FORMULATIONS[:2]}
     longer = [
@@ -98,6 +126,6 @@ def report(quick: bool = False) -> dict[str, Any]:
     return {
         "title": "Flexible links: cost of an evaluation",
         "values": values,
-        "tables": {"3 links": rows, "More modes": growth, "More links": longer},
+        "tables": {"3 links": rows, "More modes": growth, "Modes of one link, jit": by_modes, "More links": longer},
         "notes": ["Bending in the plane of the arm. Rigid and flexible arms are timed in turn in one run."],
     }

@@ -15,9 +15,7 @@ import numpy as np
 from madi.bench.models import binary_tree, chain, six_by_six
 from madi.bench.peers import Peer, peers_of
 from madi.errors import EngineError
-from madi.integrate.memory import Loop
-from madi.kernel import call
-from madi.kernel.fields import Fields, Reals, function, given_reals, integer
+from madi.integrate.many import MANY, Many
 from madi.model.model import Model
 from madi.papers.rrc import arm
 from madi.system import System
@@ -30,27 +28,6 @@ def models(quick: bool) -> list[Model]:
     """What is measured."""
     lengths = (10, 30, 100) if quick else (10, 30, 100, 300)
     return [arm("7-joint arm"), six_by_six(printed=False), *(chain(n) for n in lengths), binary_tree(63)]
-
-
-class Repetition(Fields):
-    """A system function, its arguments, how often."""
-
-    function: Any = function()
-    q: Reals = given_reals()
-    v: Reals = given_reals()
-    x: Reals = given_reals()
-    out: Reals = given_reals()
-    times: int = integer()
-
-
-def repeat(m):  # type: ignore[no-untyped-def]
-    """A system function so many times."""
-    for _ in range(m.times):
-        call(m.function, 0.0, m.q, m.v, m.x, m.out)
-    return 0
-
-
-REPEAT = Loop("repeat", repeat, Repetition)
 
 
 def state(system: System, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -88,17 +65,18 @@ def agreement(system: System, peers: list[Peer]) -> float:
 def time_entry(system: System, engine: str, entry: str, seconds: float) -> float:
     """Seconds per evaluation in a compiled loop: best of five rounds that together last about `seconds`."""
     machine = system.engine(engine)
-    loop, (q, v) = machine.loop(REPEAT), state(system)
-    out = np.zeros(max(system.nv**2, 1))
-    memory = Repetition({}, function=machine.function(entry), q=q, v=v, x=np.zeros(system.nv), out=out)
+    loop, (q, v) = machine.loop(MANY), state(system)
+    out, nv = np.zeros(max(system.nv**2, 1)), system.nv
+    sizes = {"nq": system.nq, "nv": nv, "nx": nv, "width": len(out)}
+    memory = Many(sizes, function=machine.function(entry), t=np.zeros(1), q=q, v=v, x=np.zeros(nv), out=out)
     n, took = 10, 0.0
     while took < seconds / 20:
         n *= 2
-        memory.times = n
+        memory.last = n
         start = time.process_time()
         loop(memory)
         took = time.process_time() - start
-    best, memory.times = np.inf, 4 * n
+    best, memory.last = np.inf, 4 * n
     for _ in range(5):
         start = time.process_time()
         loop(memory)

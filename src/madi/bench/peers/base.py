@@ -139,6 +139,14 @@ class Peer(ABC):
         """Seconds per inverse dynamics, calling removed; NaN where the engine has none."""
         return float("nan")
 
+    def time_derivatives(self, q: np.ndarray, v: np.ndarray, n: int) -> float:
+        """Seconds for all derivatives of the equations at a state, calling removed; NaN where the engine has none."""
+        return float("nan")
+
+    def time_implicit(self, q: np.ndarray, v: np.ndarray, steps: int, h: float) -> float:
+        """Seconds per step of the engine's implicit method; NaN where it has none."""
+        return float("nan")
+
     def time_mass(self, q: np.ndarray, n: int) -> float:
         """Seconds per mass matrix, calling removed; NaN where the engine has none."""
         return float("nan")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.bench.peers.base import STANDSTILL, Link, Peer, State
+from madi.bench.peers.base import STANDSTILL, Link, Peer, State, best
 from madi.spatial.rotation import as_rotation, matrix_to_quaternion
 
 # Exudyn reads this at import: its build without range checks and with AVX2 is the faster one
@@ -112,6 +112,19 @@ class Exudyn(Peer):
         self.settings.timeIntegration.endTime = steps * h
         seconds, end = solved(exu.MainSolverExplicit(), self.mbs, self.settings), self.mbs.systemData
         return seconds, np.array(end.GetODE2Coordinates()), np.array(end.GetODE2Coordinates_t())
+
+    def time_implicit(self, q: np.ndarray, v: np.ndarray, steps: int, h: float) -> float:
+        """The trapezoidal rule, Newton to convergence with a matrix in every step."""
+        s, stepping = self.enter(q, v), self.settings.timeIntegration
+        stepping.numberOfSteps, stepping.endTime = steps, steps * h
+        stepping.generalizedAlpha.spectralRadius = 1.0
+        stepping.newton.useModifiedNewton = stepping.newton.modifiedNewtonJacUpdatePerStep = True
+
+        def run() -> float:
+            self._set(s.q, s.v, np.zeros(self.nv), exu.ConfigurationType.Initial)
+            return solved(exu.MainSolverImplicitSecondOrder(), self.mbs, self.settings)
+
+        return best(run) / steps
 
     def _set(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, configuration: Any) -> None:
         self.mbs.systemData.SetODE2Coordinates(q, configuration)

@@ -7,14 +7,18 @@ walks through empty constraint and actuator stages.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from madi.bench.peers.base import Link, Peer, State, seconds_per_call
+from madi.bench.peers.base import Link, Peer, State, best, seconds_per_call
 from madi.spatial.rotation import as_rotation, matrix_to_quaternion
+
+DIFFERENCE = 1e-6  # of its derivatives: the step its documentation takes
 
 
 class MuJoCo(Peer):
@@ -56,6 +60,37 @@ class MuJoCo(Peer):
         s = self.enter(q, v)
         self._set(s.q, s.v, np.zeros(self.nv))
         return self._calls_alone(mujoco.mj_inverse, n)
+
+    def time_derivatives(self, q: np.ndarray, v: np.ndarray, n: int) -> float:
+        """mjd_transitionFD: of a step by q and v, forward differences; less its time on one body."""
+        s = self.enter(q, v)
+        self._set(s.q, s.v, np.zeros(self.nv))
+        with self._implicit():
+            whole, calling = (
+                seconds_per_call(partial(mujoco.mjd_transitionFD, *own, DIFFERENCE, False, A, None, None, None), n)
+                for own, A in (((model, data), np.empty((2 * model.nv, 2 * model.nv))) for model, data in self._both)
+            )
+        return whole - calling
+
+    def time_implicit(self, q: np.ndarray, v: np.ndarray, steps: int, h: float) -> float:
+        """Its integrator "implicit": forces linearised by v, one solution a step."""
+        s = self.enter(q, v)
+        with self._implicit():
+            return best(lambda: self.run(s.q, s.v, np.zeros(self.nv), steps, h)[0]) / steps
+
+    @property
+    def _both(self) -> tuple[tuple[Any, Any], ...]:
+        return (self.model, self.data), (self.tiny, self.tiny_data)
+
+    @contextmanager
+    def _implicit(self) -> Iterator[None]:
+        """With that integrator (of RK4 it has no derivatives)."""
+        before = self.model.opt.integrator
+        for model, _ in self._both:
+            model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICIT
+        yield
+        for model, _ in self._both:
+            model.opt.integrator = before
 
     def time_mass(self, q: np.ndarray, n: int) -> float:
         """Kinematics, inertias about the trees' centres, composite inertias; each less its time on one body."""

@@ -64,6 +64,11 @@ class Pinocchio(Peer):
         s = self.enter(q, v)
         return self._calls_alone(pin.rnea, (s.q, s.v, np.zeros(self.nv)), n)
 
+    def time_derivatives(self, q: np.ndarray, v: np.ndarray, n: int) -> float:
+        """computeRNEADerivatives by q, v and a (its matrices are handed out as they are), less its time on one joint."""
+        s = self.enter(q, v)
+        return self._calls_alone(pin.computeRNEADerivatives, (s.q, s.v, np.zeros(self.nv)), n)
+
     def time_mass(self, q: np.ndarray, n: int) -> float:
         """crba, less its time on one joint."""
         return self._calls_alone(pin.crba, (self.enter(q, np.zeros(self.nv)).q,), n)

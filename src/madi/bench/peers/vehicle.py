@@ -26,11 +26,11 @@ from madi.bench.peers.base import Link, links_of
 from madi.bench.peers.exudyn_peer import Exudyn, angles, exu, items, solved
 from madi.bench.peers.mujoco_peer import MuJoCo
 from madi.bench.trees import state
-from madi.engines import abi
-from madi.forces.contact import ROAD, SOFT
+from madi.engines import numba_support
 from madi.forces.envelope import distance
 from madi.forces.road import way
 from madi.forces.tire import KIND as TIRE
+from madi.forces.tire_contact import ROAD, SOFT
 from madi.model.model import Model
 from madi.papers import six_by_six as p4
 from madi.run.simulate import simulate
@@ -60,7 +60,7 @@ def _tire(p, s, centre, u, e, w, scratch, force, torque):  # type: ignore[no-unt
     road, radius = s + ROAD, p[s + 6]
     n, l, t, arm, c = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4]
     forward, _, rise = way(p, road, u)
-    far, by, slope, slope_by = distance(p, road, way(p, road, centre), radius, int(p[s + 9]))
+    far, by, slope, slope_by = distance(p, p, road, way(p, road, centre), radius, int(p[s + 9]))  # no polyline: no blocks
     steep = math.sqrt(1.0 + slope * slope)
     for k in range(3):
         n[k] = (p[road + 3 + k] - slope * p[road + k]) / steep
@@ -161,7 +161,7 @@ def _compiled() -> Callable[..., None]:
     """`_tires` and what it calls, by Numba."""
     from numba.extending import register_jitable
 
-    abi.register_kernels()
+    numba_support.register_kernels()
     for function in (_cross, _dot, _tire):
         register_jitable(error_model="numpy")(function)
     return numba.njit(error_model="numpy")(_tires)
