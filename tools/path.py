@@ -16,7 +16,7 @@ SOURCE, PAGE, PICTURE = ROOT / "src" / "madi", ROOT / "docs" / "architecture.md"
 WIDE, HIGH, GAP, ROW, MARGIN, TITLE = 92, 24, 16, 46, 10, 118
 # where the parts of the path begin: colour, title
 PARTS = {
-    "errors": ("#f0f0f0", "common ground"), "kernel": ("#e8f0e4", "the mechanics"),
+    "show": ("#f0f0f0", "common ground"), "kernel": ("#e8f0e4", "the mechanics"),
     "flexible": ("#fdf1d8", "from a model\nto arrays"), "integrate": ("#e4ecf5", "what is done\nwith them"),
 }  # fmt: skip
 

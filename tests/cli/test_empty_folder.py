@@ -102,6 +102,7 @@ def test_papers_knows_all_experiments_and_writes_the_book(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_chapter_of_the_book(tmp_path):
     from madi.cli.books import table
     from madi.papers import experiment

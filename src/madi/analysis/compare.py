@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from madi.errors import InputError, RunError
+from madi.given import File, Vector
 from madi.loops.methods import LOOP_METHODS
 from madi.model.model import Model
 from madi.results.run import Run
 from madi.run.options import positive
 from madi.run.simulate import simulate
 from madi.system import System
+
+if TYPE_CHECKING:
+    from madi.show.figure import Picture
 
 LOOPS = tuple(LOOP_METHODS)
 METHODS = (*LOOPS, "cartesian")
@@ -42,11 +45,19 @@ class Comparison:
         lines = ["  ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.failed.items())])
 
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Violation of the constraints and length of the steps over time, a curve for each method (P2's Figs. 4-7)."""
-        from matplotlib.figure import Figure
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, remark, table, whole
 
-        figure = Figure(figsize=(8, 7), layout="constrained")
+        heads = list(self.table[0]) if self.table else []
+        rows = [[_written(row[head]) for head in heads] for row in self.table]
+        failed = (remark(f"{name}: {why}") for name, why in self.failed.items())
+        return whole(heading(f"Comparison, {self.model}", f"{len(rows)} methods"), table(heads, rows), *failed)
+
+    def plot(self, path: File | None = None) -> Picture:
+        """Violation of the constraints and length of the steps over time, a curve for each method (P2's Figs. 4-7)."""
+        from madi.show.figure import Picture
+
+        figure = Picture(figsize=(8, 7), layout="constrained")
         axes = figure.subplots(3, 1, sharex=True)
         for k, (name, run) in enumerate(self.runs.items()):  # curves may lie on each other: thinner and dashed on top
             time = run.data["step_time"]
@@ -73,7 +84,7 @@ def compare(
     methods: Sequence[str] = LOOPS[:5],
     *,
     repeats: int = 3,
-    times: Any = None,
+    times: Vector | None = None,
     **options: Any,
 ) -> Comparison:
     """Run a model with each of `methods` of closing its loops, and tell them apart.

@@ -9,8 +9,20 @@ from typing import Any
 import numpy as np
 
 from madi.analysis.linearize import Linear, linearize
-from madi.assembly.redundancy import length_of
-from madi.errors import AssemblyError, Finding, InputError, MadiError, positive_number
+from madi.assembly.redundancy import Mobility, length_of
+from madi.assembly.rows import Rows
+from madi.errors import (
+    ERROR,
+    REMARK,
+    WARNING,
+    AssemblyError,
+    Finding,
+    Findings,
+    InputError,
+    MadiError,
+    ModelError,
+    positive_number,
+)
 from madi.integrate import METHODS
 from madi.integrate.method import Method
 from madi.joints.columns import FREE_COLUMN
@@ -22,7 +34,6 @@ from madi.spatial.rotation import as_rotation
 from madi.system import System
 from madi.system.loads import determined
 
-ERROR, WARNING, REMARK = "error", "warning", "remark"
 SINGULAR, NEAR = 1e-4, 1e-2  # smallest singular value of the constraints, against the largest
 STIFF = 300.0  # fastest rate over the slowest that a run shows: beyond, implicit methods win
 INERTIAS = {"g mm2": 1e9, "g cm2": 1e7, "kg mm2": 1e6, "kg cm2": 1e4, "g m2": 1e3}  # other units, and how many make a kg m2
@@ -31,52 +42,39 @@ MASSES = 1e6  # heaviest over lightest: beyond, a unit is wrong, or digits are l
 STILL, UNDAMPED = 1e-9, 1e-9  # 1/s; of critical: rounding of a rate, and of a damping, that is none
 AS_GOOD_AS_RIGID = 1e-6  # of the fastest rate: slower ones are rounding of rigid motions
 ROUNDING = 1e-9  # of 1, 2, 5 times a power of ten
-MARCH = 40  # places a mechanism of one degree of freedom is looked at
+MOST_ALIKE = 20  # findings in the same words: of more, only the first are named
+MARCH, FEWEST_PLACES = 40, 3  # places a mechanism of one degree of freedom is looked at; fewer tell nothing
+LOOKED_AT = 200  # generalised velocities up to which eigenvalues are found: their time grows with the cube
 
 
-class Findings(list[Finding]):
-    """Findings, worst first; as text when printed."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the model can be run."""
-        return not any(finding.severity == ERROR for finding in self)
-
-    def __str__(self) -> str:
-        counts = {level: sum(f.severity == level for f in self) for level in (ERROR, WARNING, REMARK)}
-        told = ", ".join(f"{n} {level}{'' if n == 1 else 's'}" for level, n in counts.items() if n) or "nothing to remark"
-        return "\n".join([told, *(f"  {finding.severity:8} {finding}" for finding in self)])
-
-    def as_dicts(self) -> list[dict[str, str]]:
-        """For JSON."""
-        return [{"severity": f.severity, "element": f.element, "problem": f.problem, "cure": f.cure} for f in self]
-
-
-def examine(model: Model, step: float | None = None, method: Any = None) -> Findings:
+def examine(model: Model, step: float | None = None, method: Any = None, system: System | None = None) -> Findings:
     """Everything worth saying about a model before it is run; `step`, `method` (as in `simulate`): the run that is meant
-    (default: the model's own `run`)."""
+    (default: the model's own `run`). `system`: the model built, where it is there already."""
     if not isinstance(model, Model):
         raise InputError(f"check: give a Model, not {type(model).__name__}")
     if method is not None:
         method = by_word(method, "method", Method, METHODS).name
     if step is not None:
         positive_number(step, "step")
-    defects = model.check()
-    if defects:
-        return Findings(defects)
-    system = model.build()
+    if system is None:
+        try:
+            system = model.build()
+        except ModelError as error:
+            return Findings(error.findings)
     found = [
         *_notes(model),
         *_run(model, system),
         *_units(model),
-        *(f for body in model.bodies for f in _inertia(model, body)),
+        *_inertias(model),
     ]
     try:
         start = system.start
     except AssemblyError as error:
         found.append(Finding("assembly", str(error).rstrip("."), "Move the drawing nearer to a closed position", ERROR))
         return _sorted(found)
-    found += [*_assembly(system, start), *_mobility(system, start.q), *_loads(system, start.q), *_positions(system, start)]
+    freedoms = system.mobility(start.q)
+    found += [*_assembly(system, start), *_mobility(system, freedoms), *_loads(system, start.q, freedoms)]
+    found += _positions(system, start, freedoms)
     found += _stiffness(model, system, start, step or model.run.get("step"), method or _word(model.run.get("method")))
     return _sorted(found)
 
@@ -106,8 +104,9 @@ def _run(model: Model, system: System) -> Iterator[Finding]:
             by_word(given, name, base, known)
         except InputError as error:
             yield Finding(f"run: {name}", str(error), f"Look at the options of {_word(given)!r}", ERROR)
+    loaded = set(system.loaded_names)
     for name in model.run.get("reactions") or ():
-        if name not in system.loaded_names:
+        if name not in loaded:
             told = f"there is no joint or constraint {name!r} whose load could be recorded"
             yield Finding("run: reactions", told, f"There are: {', '.join(system.loaded_names[:12])}", ERROR)
 
@@ -148,8 +147,31 @@ def _units(model: Model) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _inertia(model: Model, body: Body) -> Iterator[Finding]:
-    """Radii of gyration against the size of the body as its joints show it."""
+def _inertias(model: Model) -> Iterator[Finding]:
+    """Radii of gyration against the sizes of bodies as their joints show them."""
+    points: dict[str, list[np.ndarray]] = {body.name: [] for body in model.bodies}
+    for joint in model.joints:
+        if joint.at is not None:
+            for name in {body_name(joint.parent), body_name(joint.child)} & points.keys():
+                points[name].append(np.asarray(joint.at, dtype=float))
+    yield from _folded([finding for body in model.bodies for finding in _inertia(model, body, points[body.name])])
+
+
+def _folded(found: list[Finding]) -> Iterator[Finding]:
+    """What is told of very many elements in the same words is told once."""
+    alike: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in found:
+        alike.setdefault((finding.problem, finding.cure, finding.severity), []).append(finding)
+    for (problem, cure, severity), same in alike.items():
+        if len(same) <= MOST_ALIKE:
+            yield from same
+        else:
+            names = ", ".join(finding.element for finding in same[:3])
+            yield Finding(f"{names} and {len(same) - 3} more", problem, cure, severity)
+
+
+def _inertia(model: Model, body: Body, points: list[np.ndarray]) -> Iterator[Finding]:
+    """Of one body; `points`: its joints in the drawing."""
     inertia, mass = inertia_matrix(body), float(body.mass)
     if body.flexible is not None or inertia is None or mass <= 0:
         return
@@ -159,7 +181,7 @@ def _inertia(model: Model, body: Body) -> Iterator[Finding]:
         yield Finding(element, "it has mass but no inertia", "Fine for a point mass; else give its moments", REMARK)
         return
     gyration = float(np.sqrt(np.linalg.eigvalsh(inertia)[-1] / mass))
-    reach = _reach(model, body)
+    reach = _reach(body, points)
     if reach <= 0:
         return
     ratio = gyration / reach
@@ -180,13 +202,9 @@ def _centre(body: Body) -> np.ndarray:
     return np.asarray(np.asarray(body.position, dtype=float) + turn @ np.asarray(body.com, dtype=float))
 
 
-def _reach(model: Model, body: Body) -> float:
+def _reach(body: Body, points: list[np.ndarray]) -> float:
     """Largest distance of a joint from the body's centre of mass, in the drawing."""
     centre = _centre(body)
-    points = [
-        np.asarray(joint.at, dtype=float) for joint in model.joints
-        if joint.at is not None and body.name in (body_name(joint.parent), body_name(joint.child))
-    ]  # fmt: skip
     return max((float(np.linalg.norm(point - centre)) for point in points), default=0.0)
 
 
@@ -208,8 +226,7 @@ def _assembly(system: System, start: Any) -> Iterator[Finding]:
                       "Give starts that the loops allow, or fewer", WARNING)  # fmt: skip
 
 
-def _mobility(system: System, q: np.ndarray) -> Iterator[Finding]:
-    found = system.mobility(q)
+def _mobility(system: System, found: Mobility) -> Iterator[Finding]:
     driven = int(np.sum(np.asarray(system.layout.arrays.drive) != FREE_COLUMN)) + sum(
         bool(row.driven) for row in system.frozen.rows
     )
@@ -232,12 +249,12 @@ def _mobility(system: System, q: np.ndarray) -> Iterator[Finding]:
         yield Finding("start", told, "Start elsewhere; there a mechanism can go two ways", WARNING)
 
 
-def _loads(system: System, q: np.ndarray) -> Iterator[Finding]:
+def _loads(system: System, q: np.ndarray, found: Mobility) -> Iterator[Finding]:
     """Joint loads that rigid bodies do not determine."""
     if not system.frozen.rows:
         return
     names = [name for name in system.loaded_names if "@" not in name]
-    sure = determined(system, q, 0.0, np.eye(3), [system.load_of(name) for name in names])
+    sure = determined(system, q, 0.0, np.eye(3), [system.load_of(name) for name in names], found)
     unsure = [name for name, row in zip(names, sure, strict=True) if not np.all(row)]
     if unsure:
         listed = ", ".join(unsure[:8]) + (f" and {len(unsure) - 8} more" if len(unsure) > 8 else "")
@@ -245,14 +262,14 @@ def _loads(system: System, q: np.ndarray) -> Iterator[Finding]:
                       "madi gives those of least norm and marks them; use bushings where they matter", REMARK)  # fmt: skip
 
 
-def _positions(system: System, start: Any) -> Iterator[Finding]:
+def _positions(system: System, start: Any, found: Mobility) -> Iterator[Finding]:
     """A mechanism of one degree of freedom is moved through its range: where is it (nearly) singular?"""
-    found = system.mobility(start.q)
     free = np.flatnonzero(np.asarray(system.layout.arrays.drive) == FREE_COLUMN)
     if found.degrees_of_freedom != 1 or not found.rank or system.n_constraints > 60 or len(free) != system.nv:
         return
+    system.constraint_rows = Rows(system, "jit")  # hundreds of evaluations
     places = list(_march(system, start.q, 0.15, MARCH))
-    if len(places) < 3:
+    if len(places) < FEWEST_PLACES:
         return
     k = int(np.argmin([smallest for _, _, smallest in places]))
     at, _, worst = places[k]
@@ -278,7 +295,7 @@ def _march(
         last = np.empty(system.nv)
         chart_point(arrays, q, before, last)
     for k in range(count):
-        J = system.constraint_jacobian(q, engine="plain")
+        J = system.constraint_jacobian(q)
         direction = np.linalg.svd(J)[2][-1]
         direction = direction if last is None or np.dot(direction, last) >= 0 else -direction
         last, moved = direction, np.empty(system.nq)
@@ -295,6 +312,11 @@ def _march(
 
 def _stiffness(model: Model, system: System, start: Any, step: Any, method: Any) -> Iterator[Finding]:
     """The fastest small motion at the start against the step that is meant, and what fits it."""
+    if system.nv > LOOKED_AT or not system.has_exact_slopes:
+        told = f"not looked at: there are {system.nv} generalised velocities"
+        cure = "Halve the step and compare; madi.linearize(model) takes its time"
+        yield Finding("stiffness", told, cure, REMARK)
+        return
     try:
         linear = linearize(system, start.q, start.v)
     except (MadiError, np.linalg.LinAlgError, ZeroDivisionError):
@@ -303,7 +325,7 @@ def _stiffness(model: Model, system: System, start: Any, step: Any, method: Any)
     if not len(rates) or not np.isfinite(rates).all() or rates[-1] <= STILL:
         return
     fastest = float(rates[-1])
-    k = int(np.argmax([abs(mode["eigenvalue"]) for mode in linear.modes]))
+    k = len(linear.modes) - 1  # they come by size
     told = f"the fastest small motion at the start is {_rate(linear, k)}"
     slow = float(np.median(rates[rates > AS_GOOD_AS_RIGID * fastest]))
     stiff = fastest / max(slow, STILL) > STIFF or _overdamped(linear, fastest)

@@ -23,7 +23,8 @@ import numpy as np
 from madi.assembly.redundancy import DEPENDENT
 from madi.assembly.statics import Equilibrium, statics
 from madi.errors import InputError
-from madi.integrate.newton import DIFFERENCE
+from madi.given import Vector
+from madi.integrate.newton_matrix import DIFFERENCE
 from madi.joints import KINDS
 from madi.joints.chart import exponential
 from madi.joints.columns import FREE_COLUMN
@@ -64,10 +65,20 @@ class Linear:
             lines.append(f"not a steady state: an acceleration of {self.acceleration:.3g} is left")
         lines += [f"{'eigenvalue, 1/s':>24}  {'frequency, Hz':>14}  {'damping':>8}  moves most"]
         for k, mode in enumerate(self.modes):
-            value = mode["eigenvalue"]
-            text = f"{value.real:.5g} ± {value.imag:.5g}i" if value.imag else f"{value.real:.5g}"
-            lines.append(f"{text:>24}  {mode['frequency']:14.5g}  {mode['damping']:8.4g}  {', '.join(self.movers(k))}")
+            value, movers = _complex(mode["eigenvalue"]), ", ".join(self.movers(k))
+            lines.append(f"{value:>24}  {mode['frequency']:14.5g}  {mode['damping']:8.4g}  {movers}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, remark, table, whole
+
+        facts = [f"{len(names)} {what}" for names, what in ((self.states, "states"), (self.inputs, "inputs"),
+                                                           (self.outputs, "outputs"))]  # fmt: skip
+        rows = [(_complex(mode["eigenvalue"]), mode["frequency"], mode["damping"], ", ".join(self.movers(k)))
+                for k, mode in enumerate(self.modes)]  # fmt: skip
+        left = "" if self.steady else f"not a steady state: an acceleration of {self.acceleration:.3g} is left"
+        heads = ("eigenvalue, 1/s", "frequency, Hz", "damping", "moves most")
+        return whole(heading(f"Linear model of {self.system.name}", *facts), remark(left), table(heads, rows))
 
     @property
     def steady(self) -> bool:
@@ -77,17 +88,22 @@ class Linear:
     @cached_property
     def eigenvalues(self) -> np.ndarray:
         """All of A, by size."""
-        values = np.linalg.eigvals(self.A)
-        return values[np.argsort(np.abs(values), kind="stable")]
+        return self._decomposed[0]
+
+    @cached_property
+    def _decomposed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues by size, and eigenvectors, of A."""
+        values, vectors = np.linalg.eig(self.A)
+        order = np.argsort(np.abs(values), kind="stable")
+        return values[order], vectors[:, order]
 
     @cached_property
     def modes(self) -> list[dict[str, Any]]:
         """One for each real eigenvalue or pair: eigenvalue (imaginary part >= 0), undamped frequency (Hz), damped frequency,
         damping ratio, state vector."""
-        values, vectors = np.linalg.eig(self.A)
-        order = [k for k in np.argsort(np.abs(values), kind="stable") if values[k].imag >= 0]
+        values, vectors = self._decomposed
         found = []
-        for k in order:
+        for k in np.flatnonzero(np.imag(values) >= 0):
             size = float(np.abs(values[k]))
             vector = vectors[:, k] / vectors[np.argmax(np.abs(vectors[:, k])), k]
             found.append({
@@ -126,18 +142,22 @@ class Linear:
         shape = amplitude * np.array(list(self.shape(k).values()))
         rate = abs(self._mode(k)["eigenvalue"].imag) or abs(self._mode(k)["eigenvalue"]) or 2 * np.pi
         times = np.linspace(0.0, periods * 2 * np.pi / rate, frames)
-        rows = []
-        for t in times:
-            q = np.empty(self.system.nq)
-            exponential(self.system.layout.arrays, self.q, np.real(shape * np.exp(1j * rate * t)), q)
-            speed = np.real(1j * rate * shape * np.exp(1j * rate * t))
-            rows.append(self.system._evaluate("observe", q, speed, np.zeros(self.system.nv), self.t, "plain"))
-        seen = Observation(self.system, np.array(rows))
+        turned = np.exp(1j * rate * times)[:, None] * shape
+        q = np.empty((frames, self.system.nq))
+        for place, theta in zip(q, np.real(turned), strict=True):
+            exponential(self.system.layout.arrays, self.q, np.ascontiguousarray(theta), place)
+        speeds = np.ascontiguousarray(np.real(1j * rate * turned))
+        seen = self.system.observe(q, speeds, self.t)
         return label(self.system, times, seen, {}, [], None, [], {"method": f"mode {k}"})
 
 
+def _complex(value: complex) -> str:
+    """A real eigenvalue, or a pair."""
+    return f"{value.real:.5g} ± {value.imag:.5g}i" if value.imag else f"{value.real:.5g}"
+
+
 def linearize(
-    model: Model | System | Equilibrium, q: Any = None, v: Any = None, *, inputs: Sequence[str] = (),
+    model: Model | System | Equilibrium, q: Vector | None = None, v: Vector | None = None, *, inputs: Sequence[str] = (),
     outputs: Sequence[str] = (), t: float = 0.0,
 ) -> Linear:  # fmt: skip
     """Linearise a model about a state: default its equilibrium (`madi.statics`), else (q, v), closed, steady.
@@ -163,11 +183,9 @@ def linearize(
             raise InputError("linearize: with v give q too (a steady motion); without both, the equilibrium is taken")
         rest = statics(system, t=t)  # drives hold their joints there
         system, q = rest.system, rest.q
-    q = system.checked_coordinates(q).copy()
-    v = system.checked_vector(v, system.nv, "v").copy()
-    seen = system.observe(q, v, t, engine="plain")
-    q, v = seen.q[0], seen.v[0]  # drives put in
-    return _Point(system, q, v, t).linear(list(inputs), list(outputs))
+    here, speed = system.checked_coordinates(q), system.checked_vector(v, system.nv, "v")
+    seen = system.observe(here.copy(), speed.copy(), t)
+    return _Point(system, seen.q[0], seen.v[0], t).linear(list(inputs), list(outputs))
 
 
 class _Point:
@@ -178,10 +196,10 @@ class _Point:
         refuse_open_loops(system, q, v, t)
         nv, nr = system.nv, system.n_constraints
         if nr:
-            out = system._evaluate("multipliers", q, v, np.zeros(nv), t, "plain")
+            out = system._evaluate("multipliers", q, v, np.zeros(nv), t, "auto")
             self.a, self.lam = out[:nv], out[nv:]
         else:
-            self.a, self.lam = system.forward_dynamics(q, v, t=t, engine="plain"), np.zeros(0)
+            self.a, self.lam = system.forward_dynamics(q, v, t=t), np.zeros(0)
         blocks = system._blocks(t, q, v.copy(), np.concatenate([np.zeros(nv), self.a, self.lam]))
         system._raise_from_functions()
         self.masses = np.diag(blocks["qdd"]).copy()
@@ -285,7 +303,7 @@ class _Point:
     def _signals(self, outputs: list[str], h: float, theta: np.ndarray, dv: np.ndarray, da: np.ndarray) -> np.ndarray:
         system, q = self.system, np.empty(self.system.nq)
         exponential(system.layout.arrays, self.q, h * theta, q)
-        row = system._evaluate("observe", q, self.v + h * dv, self.a + h * da, self.t, "plain")
+        row = system._evaluate("observe", q, self.v + h * dv, self.a + h * da, self.t, "auto")
         run = label(system, np.array([self.t]), Observation(system, row[None, :]), {}, [], None, [], {})
         return np.array([float(run[name][0]) for name in outputs])
 

@@ -11,7 +11,7 @@ from madi.constraints.fields import REGULARISATION
 from madi.equations.fields import Arrays as TreeArrays
 from madi.equations.fields import Work as TreeWork
 from madi.equations.row import Row
-from madi.kernel import kernel
+from madi.kernel import Kernel, kernel
 from madi.loops.closing import POSITION_GOOD, POSITION_TINY, SLOW, VELOCITY_GOOD, VELOCITY_ROUNDING, VELOCITY_TINY
 from madi.loops.kkt import DEPENDENT_PIVOT, EPSILON, solve, update_verdict
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
@@ -188,3 +188,6 @@ def report(model: Arrays, work: Work, element: TreeArrays, forces: TreeWork, t, 
         put_at(out, p, six(work.turning, 4 * r + 1))
         put_at(out, p + 6, six(work.turning, 4 * r + 3))
         p += 12
+
+
+ENTRIES: dict[str, Kernel] = {"forward": forward, "close": close, "report": report}

@@ -65,12 +65,13 @@ def _places(n: int, row_body: np.ndarray, meets: list[list[int]], factor: Factor
     """Where the entries of Jacobian and masses are in the factor."""
     rank = factor.rank
     j_place = np.full((len(meets), 28), -1, dtype=np.int64)
-    for r, entries in enumerate(meets):
-        for entry in entries:
-            q = 7 * int(row_body[r, entry // 7]) + entry % 7
-            j_place[r, entry] = factor.position(int(rank[q]), int(rank[7 * n + r]))
-    blocks = [(0, 0), (1, 1), (2, 2), *((a, b) for a in range(3, 7) for b in range(a, 7))]
-    m_place = [[factor.position(int(rank[7 * i + a]), int(rank[7 * i + b])) for a, b in blocks] for i in range(n)]
+    row = np.repeat(np.arange(len(meets)), [len(entries) for entries in meets])
+    entry = np.array([entry for entries in meets for entry in entries], dtype=np.int64)
+    q = 7 * row_body[row, entry // 7] + entry % 7
+    j_place[row, entry] = factor.positions(rank[q], rank[7 * n + row])
+    a, b = np.array([(0, 0), (1, 1), (2, 2), *((a, b) for a in range(3, 7) for b in range(a, 7))]).T
+    bodies = 7 * np.arange(n)[:, None]
+    m_place = factor.positions(rank[bodies + a], rank[bodies + b])
     return {"j_place": j_place, "m_place": m_place}
 
 

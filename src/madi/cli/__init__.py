@@ -55,7 +55,9 @@ def _in_folder(experiment: Callable[[str], Callable[[Path], Any]], name: str, ou
 
 @app.command()
 def bench(
-    names: Annotated[list[str], typer.Argument(help="Which benchmarks: trees, loops, methods, realtime")],
+    names: Annotated[
+        list[str], typer.Argument(help="Which benchmarks: start, trees, loops, methods, realtime, flexible, large, growth")
+    ],
     quick: Annotated[bool, typer.Option(help="Fewer repetitions and no 300-link chain.")] = False,
     book: Annotated[Path | None, typer.Option(help="Also write the results as a page (Markdown).")] = None,
     as_json: Json = False,
@@ -115,9 +117,10 @@ def info(
     ] = False,
     letter: Annotated[list[str] | None, typer.Option(help="A number that stays a letter: chassis.mass, gravity.z")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the equations as an HTML page there.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Every body by name, of large models too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what a model is: tree, cuts, coordinates; with --equations, its equations of motion.
+    """Say what a model is: tree, cuts, coordinates (of a large one a summary); with --equations, its equations of motion.
 
     Example: madi info rssr --equations --out rssr.html
     """
@@ -133,7 +136,7 @@ def info(
         print_json(told)
         return
     if not equations and out is None:
-        print(system.explain())
+        print(system.explain(full or None))
         return
     found = system.equations(letter or system.model.adjustables)
     if out is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.dynamics.kinematics import positions
-from madi.dynamics.recursive import mass_matrix
+from madi.dynamics.recursive import mass_diagonal
 from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
 from madi.model.elements import Force, body_name, joint_name
@@ -30,7 +30,9 @@ def force_arrays(
     table[:, 5] = 0
     state = len(v0) - sum(len(FORCES[force.kind].states) for force in model.forces)
     parameters: list[float] = []
+    column = {name: c for c, name in reversed(list(enumerate(names[1])))}
     measured = [e for e, force in enumerate(model.forces) if FORCES[force.kind].law and callable(force.value)]
+    place = {e: len(v0) + 2 * k for k, e in enumerate(measured)}
     seen = np.concatenate([v0, np.zeros(2 * len(measured))])  # what functions get as v
     for e, force in enumerate(model.forces):
         kind = FORCES[force.kind]
@@ -39,15 +41,15 @@ def force_arrays(
             table[e, 6] = state
             state += len(kind.states)
         if kind.on_joint:
-            table[e, 1] = names[1].index(str(joint_name(force.a)))
+            table[e, 1] = column[str(joint_name(force.a))]
         elif kind.ends:
             table[e, 1] = number[body_name(force.a)]
             if kind.ends == 2:
                 table[e, 2] = number[body_name(force.b)]
-        parameters += _parameters(force, table[e], frames, reals)
+        parameters += signals.curves.numbers(_parameters(force, table[e], frames, reals))
         if kind.signals:
             where, value = f"force {force.name!r}", 0.0 if force.value is None else force.value
-            law = len(v0) + 2 * measured.index(e) if e in measured else None
+            law = place.get(e)
             if law is not None:
                 a, b = (np.asarray(point, dtype=float) for point in force.at)
                 seen[law] = np.linalg.norm(b - a)
@@ -56,9 +58,10 @@ def force_arrays(
     return found | {"measured": np.array(measured, dtype=np.int64)}, parameters
 
 
-def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[str, np.ndarray]) -> list[float]:
-    """Points in internal coordinates, then the numbers, in the order the force's KIND names them."""
-    values: list[float] = []
+def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[str, np.ndarray]) -> list[Any]:
+    """Points in internal coordinates, then the numbers (and blocks of measured curves), in the order the force's KIND names
+    them."""
+    values: list[Any] = []
     for body, point in zip((int(row[1]), int(row[2])), force.at, strict=False):
         values += list(reals["com"][body] if point is None else frames[body].point(point))
     pack: Any = getattr(BY_CODE[FORCES[force.kind].code], "pack", None)
@@ -82,10 +85,10 @@ def by_inertia(model: Model, layout: Layout, forces: dict[str, np.ndarray], q0: 
     ]
     if not open_ones:
         return layout
-    work, nv = layout.scratch(), layout.sizes["nv"]
+    work = layout.scratch()
     positions(layout.arrays, work, q0)
-    mass_matrix(layout.arrays, work)
-    inertia = np.diag(work.M.reshape(nv, nv))
+    inertia = np.empty(layout.sizes["nv"])
+    mass_diagonal(layout.arrays, work, inertia)
     numbers = layout.arrays.parameter.copy()
     for e, place, quick in open_ones:
         numbers[forces["force_at"][e] + place] = inertia[forces["force_a"][e]] / quick**2

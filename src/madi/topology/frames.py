@@ -144,12 +144,20 @@ def bases(model: Model, tree: SpanningTree) -> set[str]:
 def tied_trees(model: Model, tree: SpanningTree) -> dict[str, str]:
     """Of each body on the ground, the first whose reference frame it shares: loops tie their trees together."""
     root, ties = _roots_tied(model, tree)
-    group = {body: body for body in root.values() if body != "ground"}
+    order = {body: k for k, body in enumerate(dict.fromkeys(body for body in root.values() if body != "ground"))}
+    above = dict(zip(order, order, strict=True))  # union-find; the first of a group is its name
+
+    def first(body: str) -> str:
+        while above[body] != body:
+            above[body] = above[above[body]]
+            body = above[body]
+        return body
+
     for roots in ties:
-        together = {group[body] for body in roots - {"ground"}}
-        first = next((body for body in group if body in together), "")
-        group |= {body: first for body, old in group.items() if old in together}
-    return group
+        together = {first(body) for body in roots - {"ground"}}
+        lowest = min(together, key=order.__getitem__, default="")
+        above |= dict.fromkeys(together, lowest)
+    return {body: first(body) for body in order}
 
 
 def _put_inertia(reals: dict[str, np.ndarray], ints: dict[str, np.ndarray], i: int, body: Body, here: Frame) -> None:

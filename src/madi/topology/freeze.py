@@ -24,7 +24,7 @@ from madi.topology.graph import Edge, SpanningTree
 from madi.topology.layout import Layout, pack
 from madi.topology.modal import Modal
 from madi.topology.number import column_arrays, number_bodies, number_columns
-from madi.topology.pattern import pattern
+from madi.topology.pattern import entries
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -66,7 +66,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     rows = loops.arrays()
     of_drives = len(signals.ops)  # so far the tape has drives only: forces come behind them
     # where entries are; their order of elimination follows when it is known which rows vanish (settle.py)
-    scheme = pattern({**ints, **driven, **rows}, np.zeros(len(loops.rows), dtype=bool))
+    scheme = entries({**ints, **driven, **rows})
     q0 = np.array(columns.q0, dtype=float)
     v0 = np.where(driven["drive"] == LOCKED, 0.0, np.array(columns.v0, dtype=float))  # what is locked does not move
     forces, parameters = force_arrays(model, number, bodies.frames, bodies.reals, names, signals, q0, v0)
@@ -82,7 +82,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
         "separate": [0] * len(SEPARATE), "row_value": [(*value, 0.0) for value in loops.values],
         "tape_op": ops[:, 0], "tape_a": ops[:, 1], "tape_b": ops[:, 2], "tape_constant": ops[:, 3],
         "callback": [[c.address, first, count] for c, first, count in signals.callbacks],
-        "gravity": model.gravity, "parameter": parameters, "armature": columns.armature,
+        "curve": signals.curves.array(), "gravity": model.gravity, "parameter": parameters, "armature": columns.armature,
     }  # fmt: skip
     sizes["n_other"] = count_others(SimpleNamespace(**fields), len(number))
     layout = pack(sizes, fields)

@@ -1,12 +1,14 @@
 """A model as two flat arrays, one of integers and one of reals, and the views kernels read them through.
 
-Everything an evaluation needs is in these two arrays (and a scratch array): they are hashed to key the compile cache,
-handed to C by three pointers, and filled with symbols to trace a model. What is in them each room of the mechanics declares
+Everything an evaluation needs is in these two arrays (and a scratch array), but for measured data, which may be long and
+stay numbers in a trace: a third array. They are hashed to key the compile cache, handed to C by pointers, and filled with
+symbols to trace a model. What is in them each room of the mechanics declares
 (joints/fields.py and its like); the array of integers is headed by the sizes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from madi.equations.fields import Arrays, Work
-from madi.kernel.fields import evaluator
+from madi.equations.fields import Arrays, SlopePlan, Work
+from madi.kernel.fields import ABSENT, evaluator
 from madi.loops.memory import LoopOptions, fresh_tally
 
+NO_CURVE = np.zeros(0)
+NO_SLOPES = SlopePlan({name: 0 for name, field in SlopePlan.fields.items() if field.is_size}, elements=ABSENT)
 SIZES = [name for name, field in Arrays.fields.items() if field.is_size]
 
 
@@ -27,11 +31,17 @@ class Layout:
 
     ints: np.ndarray
     reals: np.ndarray
+    curve: np.ndarray  # measured data (kernel/lookup.py), of any length and never symbols: an array of its own
 
     @cached_property
     def arrays(self) -> Arrays:
-        """Named views of the two arrays."""
-        return model_views(self.ints, self.reals)
+        """Named views of the arrays."""
+        return model_views(self.ints, self.reals, self.curve)
+
+    @cached_property
+    def curve_key(self) -> bytes:
+        """Hash of the measured data."""
+        return hashlib.sha256(self.curve.tobytes()).digest()
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -51,12 +61,13 @@ class Layout:
         table[:, 0] = 0
         return repack(self, {}, {"callback": table}).ints
 
-    def scratch(self, dense: bool = False, dtype: Any = float, options: Any = None) -> Work:
+    def scratch(self, dense: bool = False, dtype: Any = float, options: Any = None, slopes: Any = None) -> Work:
         """Fresh scratch of an evaluation, for floats or symbols; `dense`: with what null-space methods need, whose matrices
-        are full; `options`: of closing the loops."""
+        are full; `options`: of closing the loops; `slopes`: where derivatives go, if they are wanted."""
         sizes = self.sizes | ({} if dense else {"nn": 0})
         memory = np.zeros(Work.length(sizes, True), dtype=dtype)
-        return Work(sizes, None, memory, options=LoopOptions({}) if options is None else options, tally=fresh_tally())
+        options = LoopOptions({}) if options is None else options
+        return Work(sizes, None, memory, options=options, tally=fresh_tally(), slopes=slopes or NO_SLOPES)
 
 
 def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
@@ -72,7 +83,9 @@ def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
         return parts
 
     head = np.array([sizes[name] for name in SIZES], dtype=np.int64)
-    layout = Layout(np.concatenate([head, *flat(False)]), np.concatenate(flat(True)) + 0.0)
+    layout = Layout(
+        np.concatenate([head, *flat(False)]), np.concatenate(flat(True)) + 0.0, np.asarray(fields.get("curve", NO_CURVE))
+    )
     for array in (layout.ints, layout.reals):
         array.setflags(write=False)
     return layout
@@ -87,6 +100,6 @@ def _sizes(ints: np.ndarray) -> dict[str, int]:
     return {name: int(value) for name, value in zip(SIZES, ints, strict=False)}
 
 
-def model_views(int_memory: Any, real_memory: Any) -> Arrays:
-    """The named views of the two flat arrays."""
-    return Arrays(_sizes(int_memory), int_memory[len(SIZES) :], real_memory)
+def model_views(int_memory: Any, real_memory: Any, curve: np.ndarray) -> Arrays:
+    """The named views of the two flat arrays, and measured data."""
+    return Arrays(_sizes(int_memory), int_memory[len(SIZES) :], real_memory, curve=curve)

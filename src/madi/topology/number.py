@@ -125,17 +125,19 @@ def column_arrays(
     columns["column_body"][ints["v_at"][0] :] = 0  # first-order states
     for c, name in enumerate(speeds[: ints["v_at"][0]]):
         columns["column_q"][c] = place.get(name, -1)
+    column = {name: c for c, name in reversed(list(enumerate(speeds)))}
+    of_joint: dict[str, list[int]] = {}
+    for c, name in enumerate(speeds[: ints["v_at"][0]]):
+        of_joint.setdefault(name.split(".")[0], []).append(c)
     for drive in model.drives:
         if drive.function is None:
-            joints = speeds[: ints["v_at"][0]]
-            locked = [c for c, name in enumerate(joints) if name.split(".")[0] == drive.coordinate]
-            columns["drive"][locked] = LOCKED
-        elif drive.coordinate in speeds:
+            columns["drive"][of_joint.get(drive.coordinate, [])] = LOCKED
+        elif drive.coordinate in column:
             where = f"drive of {drive.coordinate!r}"
-            columns["drive"][speeds.index(drive.coordinate)] = add_drive(signals, where, drive.function)
-    for c in range(nv):
+            columns["drive"][column[drive.coordinate]] = add_drive(signals, where, drive.function)
+    for c in range(nv):  # parents come first
         before = columns["column_parent"][c]
-        while before >= 0 and columns["drive"][before] != FREE_COLUMN:
-            before = columns["column_parent"][before]
+        if before >= 0 and columns["drive"][before] != FREE_COLUMN:
+            before = columns["free_column_parent"][before]
         columns["free_column_parent"][c] = before
     return columns

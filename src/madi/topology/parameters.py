@@ -43,18 +43,31 @@ class Parameters:
     slopes: list[np.ndarray]
     body_slopes: list[np.ndarray]
 
-    def reals(self, base: Any, values: Any) -> Any:
-        """The reals for these values: numbers, or symbols (then an array of objects)."""
+    def without(self, base: Any) -> np.ndarray:
+        """The reals but for what the parameters add to them."""
         rest = np.array(base, dtype=float)
         for drawn, places, slopes in zip(self.values, self.places, self.slopes, strict=True):
             rest[places] -= slopes * drawn
         moving = np.concatenate([np.zeros(0, dtype=np.int64), *self.places])
         rest[moving] = np.where(np.abs(rest[moving]) < NOTHING_LEFT * np.abs(base[moving]), 0.0, rest[moving])
+        return rest
+
+    def reals(self, base: Any, values: Any) -> Any:
+        """The reals for these values: numbers, or symbols (then an array of objects)."""
+        rest = self.without(base)
         found = rest.astype(object) if np.asarray(values).dtype.hasobject else rest
         for value, places, slopes in zip(values, self.places, self.slopes, strict=True):
             for place, slope in zip(places, slopes, strict=True):
                 found[place] = found[place] + slope * value
         return found
+
+    def moving(self, base: Any, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(places that move, what is there for each row of values), as `reals` has it."""
+        places = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *self.places]))
+        found = np.tile(self.without(base)[places], (len(values), 1))
+        for k, (own, slopes) in enumerate(zip(self.places, self.slopes, strict=True)):
+            found[:, np.searchsorted(places, own)] += slopes * values[:, k, None]
+        return places, found
 
     def key(self) -> str:
         """What code made for these parameters depends on, beside the model's numbers."""
@@ -81,6 +94,11 @@ def parameters(model: Model, names: Sequence[str], frame: str = "base") -> Param
         for other in (near, far):
             if not np.array_equal(other.layout.structure, base.layout.structure):
                 raise InputError(f"parameter {name!r}: the model's structure changes with it; it cannot stay adjustable")
+            if not np.array_equal(other.layout.curve, base.layout.curve):
+                raise InputError(
+                    f"parameter {name!r}: a table of measured points, or how a road of points is averaged under a wheel, "
+                    "changes with it; draw a model for each value"
+                )
         slope = (near.layout.reals - base.layout.reals) / step
         size = np.abs(base.layout.reals) + np.abs(far.layout.reals) + LEAST_NUMBER
         if np.any(np.abs(base.layout.reals + 2 * step * slope - far.layout.reals) > STRAIGHT * size):
@@ -159,6 +177,17 @@ class Place:
             setattr(self.holder, self.key, value)
 
 
+def _of_block(word: str, items: list[Any]) -> str:
+    """A parameter named by the block a user drew ("bar.stiffness") with its element in place of it ("bar_torsion"); "": none
+    is called so."""
+    block, _, rest = word.partition(".")
+    own = [item for item in items if str(item.name).startswith(f"{block}_")]
+    found = [str(item.name) for item in own if rest.split(".")[0] in _fields(item)]
+    if len(found) > 1:
+        raise InputError(f"parameter {word!r}: {block!r} has several: {', '.join(f'{name}.{rest}' for name in found[:8])}")
+    return f"{found[0]}.{rest}" if found else ""
+
+
 FIELDS = {
     "Body": ("mass", "com", "inertia", "position"), "Joint": ("at", "pitch", "armature"),
     "Force": ("at",), "Constraint": ("at",),
@@ -172,6 +201,8 @@ def _locate(model: Model, name: str) -> Place:
     known = [item for item in items if word.startswith(f"{item.name}.")]
     if not known and word.startswith("gravity."):
         return Place(model, "gravity", _index(word.split(".", 1)[1], 3, word))
+    if not known and (whole := _of_block(word, items)):
+        return _locate(model, whole)
     if not known:
         first = word.split(".")[0]
         raise InputError(

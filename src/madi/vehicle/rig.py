@@ -70,14 +70,22 @@ class Kinematics:
         widths = [max(len(line[k]) for line in text) for k in range(len(heads))]
         return "\n".join("  ".join(word.rjust(width) for word, width in zip(line, widths, strict=True)) for line in text)
 
+    def _repr_html_(self) -> str:
+        from madi.show.html import heading, table, whole
+
+        rows = self.table()
+        return whole(
+            heading("Kinematics", f"{len(rows)} places"), table(list(rows[0]), [list(row.values()) for row in rows])
+        )
+
     def plot(self, path: Any = None) -> Any:
         """Camber, toe, track change, motion ratio and roll centre over travel; wheel angles over the rack."""
-        from matplotlib.figure import Figure
+        from madi.show.figure import Picture
 
         panels = [("camber", "camber (top outwards), deg", 180 / np.pi), ("toe", "toe (front inwards), deg", 180 / np.pi),
                   ("track_change", "half track change, mm", 1e3), ("motion_ratio", "motion ratio", 1.0),
                   ("roll_centre", "roll centre height, mm", 1e3)]  # fmt: skip
-        figure = Figure(figsize=(9, 8), layout="constrained")
+        figure = Picture(figsize=(9, 8), layout="constrained")
         axes = figure.subplots(3, 2).reshape(-1)
         travel = 1e3 * self.data["travel"].values
         for axis, (name, label, scale) in zip(axes, panels, strict=False):

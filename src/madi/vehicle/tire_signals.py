@@ -9,7 +9,7 @@ import numpy as np
 from madi.errors import InputError
 from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
-from madi.forces.contact import ARM, AXIS, NORMAL, SIDE, WAY, touch
+from madi.forces.tire_contact import ARM, AXIS, NORMAL, SIDE, WAY, touch
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -61,7 +61,7 @@ def _contact(model: Any, work: Any, e: int) -> list[float]:
     BY_CODE[int(model.force_kind[e])].apply(model, work, e)
     force, moment = work.Q[i, :3].copy(), work.Q[i, 3:].copy()
     _, (along, across) = touch(model, work, e)
-    contact = work.contact
+    contact = work.tire_contact
     way, side, up, axis = (contact[at : at + 3].copy() for at in (WAY, SIDE, NORMAL, AXIS))
     p, s = model.parameter, int(model.force_at[e])
     place = work.r[i] + work.R[i] @ p[s : s + 3] + contact[ARM : ARM + 3]
