@@ -22,7 +22,7 @@ def same_arrays(a, b):
     np.testing.assert_array_equal(one.v0, two.v0)
 
 
-def reset(model):
+def again(model):
     return loads(to_yaml(document(model)))
 
 
