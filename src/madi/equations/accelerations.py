@@ -55,6 +55,7 @@ def loop_equations(model: Arrays, work: Work, t, q, v, x):
     loop_coefficients(model, work, t, q, v, x)
     kkt.factorise(model, work, work.options.softness)
     kkt.accelerate(model, work)
+    work.factor_valid = 1
 
 
 @kernel
@@ -76,6 +77,7 @@ def forward_loops_velocity_transform(model: Arrays, work: Work, t, q, v, x, out)
         work.m_value[k] = work.M[model.m_row[k] * model.nv + model.m_column[k]]
     kkt.factorise(model, work, work.options.softness)
     kkt.accelerate(model, work)
+    work.factor_valid = 1
     give(work.acceleration, model.nv, out)
 
 
@@ -111,14 +113,16 @@ def meet_drives(model: Arrays, work: Work, t, q, v, x, out):
 
 @kernel
 def forward_null_space(model: Arrays, work: Work, t, q, v, x, out):
-    """Accelerations with loops by the null-space method of work.options."""
+    """Accelerations with loops, for the null-space methods: the matrix they close with is another, and stays as it is."""
     loop_coefficients(model, work, t, q, v, x)
-    null_space.equations(model, work)
+    kkt.factorise(model, work, 0.0)
+    kkt.accelerate(model, work)
     give(work.acceleration, model.nv, out)
 
 
 @kernel
 def close_null_space(model: Arrays, work: Work, t, q, v, x, out):
-    """The same, in place, at the end of a step: q, v become the closed state, out its accelerations."""
+    """The loops closed by the null-space method of work.options, in place, at the end of a step: q, v become the closed
+    state, out its accelerations."""
     apply_drives(model, work, t, q, v)
     null_space.close(model, work, t, q, v, x, out)

@@ -98,16 +98,6 @@ def lu_solve(a, n, order, x):
 
 
 @kernel
-def lu_solve_transposed(a, n, order, x):
-    """x <- (L U)^-T x."""
-    solve_down(a, n, 1, n, False, x)
-    solve_up(a, n, 1, n, True, x)
-    for k in range(n - 1, -1, -1):
-        best = int(order[k])
-        x[k], x[best] = x[best], x[k]
-
-
-@kernel
 def polar(A, B, f, row):
     """A <- the orthogonal matrix nearest to it (singular values below sqrt(3)); whether that is sure."""
     for _ in range(100):

@@ -67,7 +67,6 @@ def factorise(model: Arrays, work: Work, softness):
             for j in range(model.row_first[r], model.row_first[r + 1]):
                 F[model.j_place[j]] = work.j_value[j]
     eliminate(model, F)
-    work.factor_valid = 1
     work.tally.factorisations += 1
 
 

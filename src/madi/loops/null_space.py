@@ -1,11 +1,13 @@
-"""Null-space methods: accelerations of the independent directions only, multipliers afterwards.
+"""Null-space methods: loops closed along independent directions that are carried from step to step.
 
 With J the independent rows of Phi_q over the n free columns (m of them), a right inverse I_R (J I_R = 1) and a basis of the
 null space, the rows of N (J N^T = 0):
 
     v = I_R b + N^T z',   qdd = I_R a + N^T z'',   (N M N^T) z'' = N (P - M I_R a),   lam = I_R^T (P - M qdd),
 
-b = -Phi_t, a = gamma. A correction of positions or speeds is the qdd of P = 0 and a = what is missing: impulses along the
+b = -Phi_t, a = gamma. Accelerations and multipliers are the same whatever N is: they come from the sparse factor of the loop
+equations (kkt.py), at a cost that is linear in the loops; N M N^T is full. The directions are needed at the end of a step,
+for its corrections: of positions or speeds they are the qdd of P = 0 and a = what is missing, impulses along the
 constraints' own directions only, so the least motion by mass. I_R times what is missing alone would close the loops too, but
 lies where T happens to leave it: errors of the dependent directions would leak into the independent ones, magnified by the
 condition of [J; T]. The methods differ in how directions T are chosen that stay independent, and when they are chosen anew:
@@ -16,8 +18,8 @@ condition of [J; T]. The methods differ in how directions T are chosen that stay
     partition       T picks coordinates, by LU of J with complete pivoting; the same criterion (Wehage, Haug 1982)
 
 Of the last three [I_R, N^T] is the inverse of E = [J; T], so N = the old directions carried on. A new T of svd and qr is
-turned to lie as near as it can to the old one: directions do not jump. Rows that depend on others are left out (complete
-pivoting); their multipliers are zero. All of it is done in coordinates made dimensionless by mass: columns are divided by
+turned to lie as near as it can to the old one: directions do not jump. Rows that depend on others are left out of J (complete
+pivoting). All of it is done in coordinates made dimensionless by mass: columns are divided by
 the root of what they move (as it was when the run began), rows by the root of how they yield; so heavy and light parts,
 metres and radians, count alike. Numbers are judged here: not traced.
 
@@ -32,7 +34,7 @@ docs/references.md: [P2], [Mani, Haug, Atkinson 1985], [Kim, Vanderploeg 1986, Q
 from __future__ import annotations
 
 from madi.kernel import inline, kernel, sqrt
-from madi.loops.closing import LEAST_ACCELERATION, closing, composite_masses
+from madi.loops.closing import closing, composite_masses
 from madi.loops.dense import (
     NAN,
     cholesky,
@@ -41,7 +43,6 @@ from madi.loops.dense import (
     lu,
     lu_solve,
     lu_solve_all,
-    lu_solve_transposed,
     products_of_rows,
 )
 from madi.loops.directions import (
@@ -54,10 +55,10 @@ from madi.loops.directions import (
     weigh,
 )
 from madi.loops.fields import Arrays, Work
-from madi.loops.kkt import row_target, scatter_solution, update_verdict
+from madi.loops.kkt import accelerate, factorise
+from madi.loops.projection import look_at_pivots
 
 BY_PSEUDO_INVERSE, BY_SVD, BY_QR, BY_PARTITION = 1, 2, 3, 4  # LoopOptions.directions
-MISSES = 1e-6  # share of its acceleration by which a left-out row may be missed
 GROWN = 10.0  # condition number, against the one the directions were chosen at, at which they are chosen anew
 REDECOMPOSE_AT = 1e12  # condition number at which they are chosen anew even within a step
 REDECOMPOSE_SQUARED_AT = 1e7  # the same for the pseudo-inverse, which squares it
@@ -224,21 +225,6 @@ def right_inverse_times(model: Arrays, work: Work, x):
 
 
 @kernel
-def right_inverse_transposed_times(model: Arrays, work: Work, x):
-    """x <- I_R^T x: n numbers become m."""
-    n, m = model.nn, work.rank
-    if work.options.directions == BY_PSEUDO_INVERSE:
-        y = work.short
-        for i in range(m):
-            y[i] = row_times(model, work, i, x, 0)
-        cholesky_solve(work.square, m, y)
-        for i in range(m):
-            x[i] = y[i]
-    else:
-        lu_solve_transposed(work.square, n, work.column_order, x)
-
-
-@kernel
 def project(model: Arrays, work: Work, m, a, at):
     """a[at:] <- (1 - I_R J) of itself, J J^T factored in work.square."""
     y = work.short
@@ -344,40 +330,6 @@ def solve_constrained(model: Arrays, work: Work, force, x):
 
 
 @kernel
-def accelerate(model: Arrays, work: Work, known):
-    """qdd and lam; coefficients, P and gamma are in work, and the factor is that of this very state; so is N, if `known`."""
-    n, m = model.nn, work.rank
-    x, force = work.motion, work.force_left
-    if work.basis_chosen == 0:  # numbers were not finite
-        for k in range(model.nu):
-            work.unknown[k] = NAN
-        scatter_solution(model, work, work.unknown)
-        return
-    reduced_mass(model, work, known)
-    for c in range(model.nv):
-        k = model.column_number[c]
-        if k >= 0:
-            force[k] = work.P[c] * work.column_scale[k]
-    for i in range(m):
-        r = int(work.row_order[i])
-        x[i] = row_target(work, r) * work.row_scale[r]
-    solve_constrained(model, work, force, x)
-    mass_times(model, work, x, 0, work.correction, 0)
-    for c in range(n):
-        force[c] = force[c] - work.correction[c]
-    right_inverse_transposed_times(model, work, force)
-    for c in range(model.nv):
-        k = model.column_number[c]
-        if k >= 0:
-            work.acceleration[c] = x[k] * work.column_scale[k]
-    for r in range(model.nr):
-        work.lam[r] = 0.0
-    for i in range(m):
-        r = int(work.row_order[i])
-        work.lam[r] = force[i] * work.row_scale[r]
-
-
-@kernel
 def factor_here(model: Arrays, work: Work):
     """The factor at the coefficients in work; rows and directions stay as they are as long as they can."""
     tally = work.tally
@@ -389,13 +341,6 @@ def factor_here(model: Arrays, work: Work):
         tally.condition = NAN
     if not tally.condition < most:
         decompose(model, work, True)
-
-
-@kernel
-def equations(model: Arrays, work: Work):
-    """Accelerations and multipliers at a stage: coefficients, P and rows are in work."""
-    factor_here(model, work)
-    accelerate(model, work, False)
 
 
 # ---- the end of a step --------------------------------------------------------------------------------------------------
@@ -498,21 +443,6 @@ def renew(model: Arrays, work: Work):
 
 
 @kernel
-def misses(model: Arrays, work: Work):
-    """Whether the accelerations in work miss a row that was left out: then it does not depend on the others."""
-    for i in range(work.rank, active_rows(model)):
-        r = int(work.row_order[i])
-        x, scale = work.gamma[r], abs(work.gamma[r])
-        for j in range(model.row_first[r], model.row_first[r + 1]):
-            y = work.j_value[j] * work.acceleration[model.j_column[j]]
-            x = x - y
-            scale += abs(y)
-        if abs(x) > MISSES * (scale + LEAST_ACCELERATION):
-            return True
-    return False
-
-
-@kernel
 def identities(model: Arrays, work: Work):
     """Largest error of J N^T = 0 and J I_R = 1."""
     n, m = model.nn, work.rank
@@ -536,31 +466,20 @@ def identities(model: Arrays, work: Work):
 
 
 @kernel
-def independence(model: Arrays, work: Work):
-    """How near the rows are to dependence: the smallest pivot of J J^T, at most 1; those of [J; T] would measure T too."""
-    if work.options.directions == BY_PSEUDO_INVERSE:
-        low = work.smallest_pivot
-    else:
-        low, _ = factor_rows(model, work, work.rank, model.nn, work.spare)
-    return min(1.0, low * low)
-
-
-@kernel
 def finish(model: Arrays, work: Work):
-    """Accelerations of the closed state, the directions of the next step, and what is to be said about the rows."""
+    """Accelerations of the closed state by the sparse factor, the directions of the next step, and what is to be said about
+    the rows."""
     tally = work.tally
     factor_here(model, work)
     renew(model, work)
-    accelerate(model, work, work.options.directions == BY_PSEUDO_INVERSE)
-    if work.basis_chosen != 0 and misses(model, work):
-        decompose(model, work, True)
-        accelerate(model, work, False)
+    if work.basis_chosen != 0:
+        reduced_mass(model, work, work.options.directions == BY_PSEUDO_INVERSE)
+    factorise(model, work, 0.0)
+    accelerate(model, work)
     if work.options.watch != 0:
         identities(model, work)
     tally.worst_condition = max(tally.worst_condition, tally.condition)
-    singular = work.rank < work.most_rank
-    update_verdict(tally, 0, 0.0 if singular else independence(model, work))
-    tally.dependent = active_rows(model) - work.rank
+    look_at_pivots(model, work)
 
 
 close = closing(refactor, step_for, finish)

@@ -37,6 +37,7 @@ def refactor(model: Arrays, work: Work):
     """Coefficients and factor at the configuration in work; its rows are evaluated."""
     composite_masses(model, work)
     factorise(model, work, 0.0)
+    work.factor_valid = 1
 
 
 @kernel
@@ -65,6 +66,7 @@ def close_accelerations(model: Arrays, work: Work):
     fresh = work.factor_valid == 0 or model.nx <= CHEAP * (model.nl + model.nu)
     if fresh:
         factorise(model, work, 0.0)
+        work.factor_valid = 1
     right_hand_side(model, work, x)
     solve(model, work.factor, x)
     last = 0.0
@@ -93,6 +95,7 @@ def close_accelerations(model: Arrays, work: Work):
                 break
             if not fresh:
                 factorise(model, work, 0.0)
+                work.factor_valid = 1
                 right_hand_side(model, work, x)
                 solve(model, work.factor, x)
                 fresh = True
