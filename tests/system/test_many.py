@@ -162,7 +162,7 @@ def test_what_is_wrong_is_said():
 def test_the_light_call_is_used():
     s = tree()
     s.forward_dynamics(*(part[0] for part in states(s, 1)))
-    assert type(s._light[s.entry(), "auto"]).__name__ == "builtin_function_or_method"
+    assert type(s._light.calls[s.entry(), "auto"]).__name__ == "builtin_function_or_method"
 
 
 @pytest.mark.parametrize("engine", ["auto", "compiled"])
@@ -248,7 +248,7 @@ def test_references_are_not_lost():
     for _ in range(2000):
         s.forward_dynamics(q, v, out=out)
         s.forward_dynamics(q, v)
-        s._light[s.entry(), "auto"](q[:1], v, None, 0.0, None)
+        s._light.calls[s.entry(), "auto"](q[:1], v, None, 0.0, None)
     after = sys.getrefcount(out), sys.getrefcount(q)
     assert before == after
     assert sys.getrefcount(s.forward_dynamics(q, v)) == sys.getrefcount(np.zeros(3))

@@ -23,7 +23,7 @@ from madi.equations.accelerations import (
     multipliers,
 )
 from madi.equations.loads import loads, loads_newton_euler
-from madi.equations.observe import OBSERVED, POSES, STATE, observe, point_jacobian, poses, state
+from madi.equations.observe import OBSERVED, POSES, STATE, body_pose, observe, point_jacobian, poses, state
 from madi.equations.residual import BALANCE, TERMS, TRIAL, constraints, inverse_dynamics, mass_matrix, residual
 from madi.equations.row import Row, with_bodies
 from madi.equations.slopes import slopes
@@ -76,6 +76,7 @@ ENTRIES: dict[str, Entry] = {
     "observe": Entry(observe, OBSERVED, A),
     "state": Entry(state, STATE, A),
     "poses": Entry(poses, POSES),
+    "body-pose": Entry(body_pose, Row(position="3", rotation="9"), Row(frame="13")),
     "point-jacobian": Entry(point_jacobian, Row(velocity=("3*nv",), turning=("3*nv",)), Row(point="4")),
     "loads": Entry(loads, None, A),
     "loads-newton-euler": Entry(loads_newton_euler, None, A),

@@ -11,7 +11,7 @@ from madi.equations.row import Row
 from madi.joints.columns import is_free
 from madi.kernel import kernel
 from madi.signals.tape import apply_forces
-from madi.spatial.vector import NO_MOTION, at, axis, cross, plus, put, put_at, second, six, three, velocity_at
+from madi.spatial.vector import NO_MOTION, at, axis, cross, plus, put, put_at, scaled, second, six, three, velocity_at
 
 # of a body, ground axes: its internal frame, velocities and accelerations of it
 FRAME = Row(R=("1", 3, 3), r=("1", 3), velocity=("1", 3), angular_velocity=("1", 3))
@@ -116,6 +116,21 @@ def poses(model: Arrays, work: Work, t, q, v, x, out):
     for i in range(1, model.n):
         put(work.Y, i, NO_MOTION)
         body_pose_out(model, work, i, out, FRAME_NUMBERS * (i - 1))
+
+
+@kernel
+def body_pose(model: Arrays, work: Work, t, q, v, x, out):
+    """x: a body, a point in its internal axes, and axes there (a rotation matrix by rows). out: where the point is, and the
+    axes (likewise), in the ground."""
+    i = int(x[0])
+    positions(model, work, q)
+    f = model.frame[i]
+    put_at(out, 0, plus(to_ground(work, f, point(work, i, at(x, 1))), three(work.frame_r, f)))
+    a, b, c = (to_ground(work, f, axis(work.R, i, 0)), to_ground(work, f, axis(work.R, i, 1)),
+               to_ground(work, f, axis(work.R, i, 2)))  # fmt: skip
+    for k in range(3):
+        y = plus(plus(scaled(x[4 + k], a), scaled(x[7 + k], b)), scaled(x[10 + k], c))
+        out[3 + k], out[6 + k], out[9 + k] = y[0], y[1], y[2]
 
 
 @kernel

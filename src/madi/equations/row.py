@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,8 @@ class Row:
 
     def __init__(self, **named: Any):
         self.named = {name: size if isinstance(size, tuple) else (size,) for name, size in named.items()}
+        self._sizes = {word for size, *_ in self.named.values() for word in re.findall(r"[a-z_]+", size)}
+        self._places: dict[tuple[int, ...], dict[str, tuple[slice, tuple[int, ...]]]] = {}
 
     def length(self, sizes: dict[str, int]) -> int:
         """How many numbers."""
@@ -60,13 +63,22 @@ class Row:
             at += int(size) * math.prod(inner)
         return places
 
+    def places(self, sizes: dict[str, int]) -> dict[str, tuple[slice, tuple[int, ...]]]:
+        """Of each name its columns and the shape of its numbers; () of a single number."""
+        key = tuple(sizes[name] for name in self._sizes)
+        if key not in self._places:
+            found, at = dict[str, tuple[slice, tuple[int, ...]]](), 0
+            for name, (size, *inner) in self.named.items():
+                shape = () if size == "1" and not inner else (evaluator(size)(sizes), *inner)
+                found[name] = slice(at, at + math.prod(shape)), shape
+                at += math.prod(shape)
+            self._places[key] = found
+        return self._places[key]
+
     def views(self, rows: np.ndarray, sizes: dict[str, int]) -> Any:
         """The columns of `rows` (the last axis) by name; a single number as such."""
-        found, at = SimpleNamespace(), 0
-        for name, (size, *inner) in self.named.items():
-            count = evaluator(size)(sizes)
-            end = at + count * math.prod(inner)
-            part = rows[..., at:end].reshape(*rows.shape[:-1], count, *inner)
-            setattr(found, name, part[..., 0] if size == "1" and not inner else part)
-            at = end
+        found, lead = SimpleNamespace(), rows.shape[:-1]
+        for name, (columns, shape) in self.places(sizes).items():
+            part = rows[..., columns.start] if not shape else rows[..., columns]
+            setattr(found, name, part if len(shape) < 2 else part.reshape(*lead, *shape))
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
@@ -49,6 +50,17 @@ def evaluate_many(m: Many):
 
 
 MANY = Loop("many", evaluate_many, Many)
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, *[ctypes.c_void_p] * 5)
+
+
+def _one(engine: Any, asked: Function, t: float, *numbers: np.ndarray) -> None:
+    """One state: a call, without named memory for it. `numbers`: q, v, x, out."""
+    if engine.machine_code:
+        _CALL(asked.address)(t, *(array.ctypes.data for array in (*numbers, asked.context)))
+        return
+    assert asked.call is not None
+    with np.errstate(all="ignore"):
+        asked.call(t, *numbers)
 
 
 @cache
@@ -64,6 +76,9 @@ def evaluate_rows(engine: Any, asked: Callable[[], Function], t: np.ndarray, q: 
     """Fill the rows of `out`. t, q, v, x: rows too, or (a dimension less) one for all. `asked()` gives the entry with the
     scratch of the thread that asks; `lanes()` what is better than one state after the other, or None."""
     count, width = out.shape
+    if count == 1:
+        _one(engine, asked(), float(t.flat[0]), q.reshape(-1), v.reshape(-1), x.reshape(-1), out.reshape(-1))
+        return
     sizes = {"nq": q.shape[-1], "nv": v.shape[-1], "nx": x.shape[-1], "width": width}
     given = {"t": np.atleast_1d(t), "q": q.reshape(-1), "v": v.reshape(-1), "x": x.reshape(-1), "out": out.reshape(-1)}
     strides = [t.ndim, *((a.ndim - 1) * a.shape[-1] for a in (q, v, x)), width]

@@ -18,10 +18,10 @@ condition of [J; T]. The methods differ in how directions T are chosen that stay
     partition       T picks coordinates, by LU of J with complete pivoting; the same criterion (Wehage, Haug 1982)
 
 Of the last three [I_R, N^T] is the inverse of E = [J; T], so N = the old directions carried on. A new T of svd and qr is
-turned to lie as near as it can to the old one: directions do not jump. Rows that depend on others are left out of J (complete
-pivoting). All of it is done in coordinates made dimensionless by mass: columns are divided by
-the root of what they move (as it was when the run began), rows by the root of how they yield; so heavy and light parts,
-metres and radians, count alike. Numbers are judged here: not traced.
+turned to lie as near as it can to the old one: directions do not jump. Rows that depend on others are left out of J
+(complete pivoting). All of it is done in coordinates made dimensionless by mass: columns are divided by the root of what
+they move (as it was when the run began), rows by the root of how they yield; so heavy and light parts, metres and radians,
+count alike. Numbers are judged here: not traced.
 
 P2's own form (work.options.unweighted) has no weights: columns and rows as they are, and positions and speeds corrected by
 [J; N] dq = (-Phi, 0), its eq. (5.1), which of the pseudo-inverse is dq = -I_R Phi: the least change by coordinates.

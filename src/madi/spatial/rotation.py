@@ -251,12 +251,14 @@ def bryant_angles(A: np.ndarray) -> np.ndarray:
 def frame_with_z(z: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
     """Rotation whose third column is along `z`, the first along `x` made perpendicular (default: a global axis).
 
-    Along a global axis the entries are exactly 0 and ±1: a trace can then drop them.
+    Along a global axis the entries are exactly 0 and ±1: a trace can then drop them. Lengths and products are those of
+    `math` and plain sums: in NumPy's the last bit depends on the machine, and a drawing is the same everywhere.
     """
     z = np.asarray(z, dtype=float)
-    z = z / np.linalg.norm(z)
+    z = z / math.hypot(*z)
     if x is None:
         x = np.eye(3)[int(np.argmin(np.abs(z)))]
-    x = np.asarray(x, dtype=float) - np.dot(x, z) * z
-    x = x / np.linalg.norm(x)
+    x = np.asarray(x, dtype=float)
+    x = x - (x[0] * z[0] + x[1] * z[1] + x[2] * z[2]) * z
+    x = x / math.hypot(*x)
     return np.column_stack([x, np.cross(z, x), z]) + 0.0  # + 0.0: no negative zeros

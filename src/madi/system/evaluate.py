@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,12 +27,22 @@ UNIT_LENGTH = 1e-6  # quaternions as given: they may be written with seven digit
 
 def side_by_side(*parts: np.ndarray) -> np.ndarray:
     """Rows of numbers, one after the other; leading axes are broadcast."""
+    if all(part.ndim == 1 for part in parts):
+        return np.concatenate(parts)
     lead = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
     return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts], axis=-1)
 
 
 def _no_answer(*_: Any) -> None:
     """Where there is no light call."""
+
+
+class Light(threading.local):
+    """The light calls of a thread (engines/crossing.py): each has its own, as it has its own scratch."""
+
+    def __init__(self) -> None:
+        self.calls: dict[Any, Any] = {}  # by entry and engine
+        self.crossings: list[Any] = []  # what is bound lives as long
 
 
 class Evaluation(Names):
@@ -44,8 +55,9 @@ class Evaluation(Names):
         self.values: np.ndarray | None = None
         self._engines: dict[str, Any] = {}
         self._traces: dict[Any, Any] = {}
-        self._light: dict[tuple[str, str], Any] = {}  # light calls, by entry and engine
-        self._crossings: list[Any] = []
+        self._light = Light()
+        self._frames: dict[int, np.ndarray] = {}
+        self._asked_loads: dict[Any, Any] = {}
 
     def engine(self, name: str = "auto") -> Any:
         """The engine of that name for this system. "auto" here is "jit"."""
@@ -115,6 +127,9 @@ class Evaluation(Names):
         """So many finite numbers, or rows of them: (..., count); None: zeros."""
         if value is None:
             return np.zeros(count)
+        plain = type(value) is np.ndarray and value.dtype == np.float64 and value.shape == (count,)
+        if plain and value.flags.c_contiguous and value.dot(value) < HUGE:  # the usual case, at once: all are finite
+            return value
         try:
             array = np.ascontiguousarray(np.atleast_1d(np.asarray(value, dtype=float)))
         except (TypeError, ValueError, OverflowError):
@@ -176,25 +191,29 @@ class Evaluation(Names):
     ) -> np.ndarray:
         """An entry at a state; or at many, where q, v, x, t have leading axes, all the same or broadcast. The answer has
         these, then `shape` (default: as long as the entry's). A plain state goes to machine code as it is."""
-        light = self._light.get((entry, engine)) or self._crossing(entry, engine, shape)
+        light = self._light.calls.get((entry, engine)) or self._crossing(entry, engine, shape)
         found = light(q, v, x, t, out)
         return self._evaluate_checked(entry, q, v, x, t, engine, shape, out) if found is None else found
 
     def _crossing(self, entry: str, engine: str, shape: tuple[int, ...] | None) -> Any:
         """The light call of an entry (engines/crossing.py); one that never answers where there can be none: Python engine,
         functions in Python, answers whose length differs from question to question."""
+        known, machine = ENTRIES[entry], self.engine(engine)
+        call = _no_answer
+        if known.gives and machine.machine_code:
+            shape = (known.out(self.layout.sizes),) if shape is None else shape
+            call = self._bound(lambda: machine.function(entry), known.given(self.layout.sizes), shape)
+        self._light.calls[entry, engine] = call
+        return call
+
+    def _bound(self, asked: Callable[[], Any], nx: int, shape: tuple[int, ...]) -> Any:
+        """A light call of a function of machine code, with so many numbers beside the state, of this thread."""
         from madi.engines.crossing import Crossing, is_there
 
-        known, machine = ENTRIES[entry], self.engine(engine)
-        if not (known.gives and machine.machine_code and is_there()) or self.frozen.signals.callbacks:
-            self._light[entry, engine] = _no_answer
+        if not is_there() or self.frozen.signals.callbacks:
             return _no_answer
-        shape = (known.out(self.layout.sizes),) if shape is None else shape
-        places = [at for _, at in self._quaternions]
-        sizes = self.nq, self.nv, known.given(self.layout.sizes)
-        made = Crossing(machine.function(entry), sizes, shape, places, UNIT_LENGTH)
-        self._crossings.append(made)  # what is bound lives as long
-        self._light[entry, engine] = made.call
+        made = Crossing(asked(), (self.nq, self.nv, nx), shape, [at for _, at in self._quaternions], UNIT_LENGTH)
+        self._light.crossings.append(made)
         return made.call
 
     def _evaluate_checked(
@@ -222,7 +241,11 @@ class Evaluation(Names):
         except ValueError:
             told = ", ".join(f"{name} {a.shape}" for name, a in (("q", q), ("v", v), (called, x), ("t", t)))
             raise InputError(f"states do not fit together: {told}") from None
-        answer = np.zeros(lead + shape)
+        given = (q, v, x, t)
+        direct = out is not None and self.checked_out(out, lead + shape).flags.c_contiguous
+        direct = direct and not any(np.may_share_memory(out, one) for one in given)
+        answer = out if direct else np.zeros(lead + shape)
+        answer[...] = 0.0
         count = math.prod(lead)
 
         def flat(a: np.ndarray, inner: int) -> np.ndarray:
@@ -232,12 +255,12 @@ class Evaluation(Names):
 
         if answer.size:
             threads = machine.machine_code and not self.frozen.signals.callbacks
-            given = flat(t, 0), flat(q, 1), flat(v, 1), flat(x, 1)
-            evaluate_rows(machine, asked, *given, answer.reshape(count, -1), threads, lanes)
+            rows = flat(t, 0), flat(q, 1), flat(v, 1), flat(x, 1)
+            evaluate_rows(machine, asked, *rows, answer.reshape(count, -1), threads, lanes)
             self._raise_from_functions()
-        if out is None:
-            return answer
-        self.checked_out(out, answer.shape)[...] = answer
+        if out is None or direct:
+            return np.asarray(answer)
+        out[...] = answer
         return np.asarray(out)
 
     def _raise_from_functions(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from madi.system import System
 
 OPEN = 1e-6  # m or rad; of the largest speed (1 at least): loops that far open have no loads
+AS_THEY_ARE = np.eye(3)
 MIXTURES = 2  # of all redundant multipliers, at random: each tells by itself
 DETERMINED = 1e-9  # of the largest change (1 N, 1 N m at least) of a load with the redundant multipliers: rounding
 
@@ -26,11 +27,11 @@ def reactions(
     """Of the joints named, at a closed state: see `System.reactions`."""
     if way not in ("selected", "newton-euler"):
         raise InputError(f"way={way!r}: choose 'selected' or 'newton-euler'")
-    names = system.loaded_names if joints is None else [joints] if isinstance(joints, str) else list(joints)
+    names = None if joints is None else (joints,) if isinstance(joints, str) else tuple(joints)
+    asked = system._asked_loads.get(names) or _asked(system, names)
     if q is None:
         q, v = system.start.q, system.start.v if v is None else v
     refuse_open_loops(system, q, v, t, engine)
-    wanted = [system.load_of(name) for name in names]
     multipliers = np.zeros(0)
     if system.frozen.rows:
         engine = system.general(engine)
@@ -38,26 +39,48 @@ def reactions(
         a, multipliers = out[..., : system.nv] if a is None else a, out[..., system.nv :]
     elif a is None:
         a = system.forward_dynamics(q, v, tau, t, engine=engine)
-    x = side_by_side(system.checked_rows(a, system.nv, "a"), np.array(Load.request(wanted)), multipliers)
-    driving = system.driving_columns(wanted)
+    x = side_by_side(system.checked_rows(a, system.nv, "a"), asked.request, multipliers)
     entry = "loads" if way == "selected" else "loads-newton-euler"
-    row = system._evaluate(entry, q, v, x, t, engine, (6 * len(wanted) + len(driving),))
+    row = system._evaluate_checked(entry, q, v, x, t, engine, (asked.size,), None)
     body, many = system._body(axes), row.ndim > 1
-    turn = np.eye(3)
+    turn = AS_THEY_ARE
     if body:
         turn = np.swapaxes(system.observe(q, v, t, engine=engine).rotation[..., body - 1, :, :], -1, -2)
         turn = turn if many else turn[0]
-    found = {}
+    vectors = row[..., : 6 * len(asked.wanted)].reshape(*row.shape[:-1], -1, 3)
+    if body:
+        vectors = vectors @ np.swapaxes(turn, -1, -2)
     q = np.asarray(q, dtype=float)
     first = q[(0,) * (q.ndim - 1)], float(np.ravel(t)[0])  # which of them are determined is found at the first state
-    sure = determined(system, *first, turn.reshape(-1, 3, 3)[0], wanted, engine=system.general(engine))
-    speeds, drives = system.speeds, dict[Load, dict[str, Any]]()
-    for j, (load, c) in enumerate(driving, start=6 * len(wanted)):
-        drives.setdefault(load, {})[speeds[c]] = row[..., j].copy() if many else float(row[j])
-    for k, name in enumerate(names):
-        own = dict(drives.get(wanted[k], {}))
-        force, moment = ((turn @ row[..., at : at + 3, None])[..., 0] for at in (6 * k, 6 * k + 3))
-        found[name] = Reaction(force, moment, own, bool(sure[k].all()), sure[k])
+    sure = determined(system, *first, turn.reshape(-1, 3, 3)[0], asked.wanted, engine=system.general(engine))
+    found = {}
+    for k, (name, driving) in enumerate(zip(asked.names, asked.driving, strict=True)):
+        own = {speed: row[..., j].copy() if many else float(row[j]) for speed, j in driving}
+        found[name] = Reaction(vectors[..., 2 * k, :], vectors[..., 2 * k + 1, :], own, bool(sure[k].all()), sure[k])
+    return found
+
+
+class Asked(NamedTuple):
+    """Loads that were asked for by these names: what the entry is told, and where the driving forces of each are in what it
+    gives."""
+
+    names: tuple[str, ...]
+    wanted: list[Load]
+    request: np.ndarray
+    driving: list[list[tuple[str, int]]]
+    size: int
+
+
+def _asked(system: System, names: tuple[str, ...] | None) -> Asked:
+    """What these names ask for; it is kept."""
+    known = tuple(system.loaded_names) if names is None else names
+    wanted = [system.load_of(name) for name in known]
+    columns, speeds, where = system.driving_columns(wanted), system.speeds, dict[Load, list[tuple[str, int]]]()
+    for j, (load, c) in enumerate(columns, start=6 * len(wanted)):
+        where.setdefault(load, []).append((speeds[c], j))
+    driving = [where.get(load, []) for load in wanted]
+    found = Asked(known, wanted, np.array(Load.request(wanted)), driving, 6 * len(wanted) + len(columns))
+    system._asked_loads[names] = found
     return found
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from madi.equations.observe import FRAME, OBSERVED, POSES
+from madi.equations.observe import OBSERVED
 from madi.equations.residual import TERMS
 from madi.equations.row import with_bodies
 from madi.errors import InputError
@@ -18,7 +18,7 @@ from madi.forces import BY_CODE
 from madi.given import File, Numbers, Start, States, Vector
 from madi.joints.columns import FREE_COLUMN, LOCKED
 from madi.model.elements import BodyLike
-from madi.system.evaluate import Evaluation, side_by_side
+from madi.system.evaluate import Evaluation, Light, side_by_side
 from madi.system.loads import reactions
 from madi.system.observation import Observation, Reaction, SystemJacobian
 from madi.topology.layout import Layout, model_views, repack
@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 # wheels for each column, from which on a trace of the whole is the smaller one: a wheel's law is long, and seen from its
 # vehicle it depends on less than from the ground
 ROADS_PER_COLUMN = 0.5
+ORIGIN = (0.0, 0.0, 0.0)
 MOST_LISTED = 7  # coordinates of a joint that are named in a table: all of a free one
 
 
 def _plain(values: Any) -> Any:
     """A number as such; arrays as they are."""
-    return float(values) if np.ndim(values) == 0 else np.array(values)
+    return float(values) if isinstance(values, float) or np.ndim(values) == 0 else np.array(values)
 
 
 class System(Evaluation):
@@ -69,7 +70,7 @@ class System(Evaluation):
     def _with(self, layout: Layout) -> System:
         """A copy with other arrays, without what was made from these."""
         other = copy.copy(self)
-        other.layout, other._engines, other._light, other._crossings = layout, {}, {}, []
+        other.layout, other._engines, other._light, other._frames = layout, {}, Light(), {}
         for name in ("start", "constraint_rows", "slopes", "traced_blocks", "_whole_blocks", "_slope_engine"):
             other.__dict__.pop(name, None)
         return other
@@ -81,6 +82,7 @@ class System(Evaluation):
         self.values[:] = values
         self.layout.reals[:] = self.parameters.reals(self.drawn.reals, self.values)
         self.frozen.body_r = self.parameters.body_r(self._drawn_body_r, self.values)
+        self._frames = {}
         self.__dict__.pop("start", None)
 
     @property
@@ -250,6 +252,11 @@ class System(Evaluation):
         machine, size = self._slope_engine, sum(blocks.sizes)
         if source is not None:
             by_recursion = isinstance(source, Slopes)
+            if by_recursion:
+                light = self._light.calls.get("slopes") or self._slope_call(machine, size)
+                found = light(q, v, x, t, None)
+                if found is not None:
+                    return blocks.matrices(found, self.nv, self.n_constraints)
             ask = lambda: machine.function("slopes") if by_recursion else machine.program("blocks", source)  # noqa: E731
             values = self._evaluate_rows(machine, ask, q, v, x, t, (size,))
             return blocks.matrices(values, self.nv, self.n_constraints)
@@ -265,6 +272,12 @@ class System(Evaluation):
         memory.trial[:] = x
         differences(memory, t, self.checked_coordinates(q), self.checked_vector(v, self.nv, "v").copy())
         return blocks.matrices(memory.entries, self.nv, self.n_constraints)
+
+    def _slope_call(self, machine: Any, size: int) -> Any:
+        """The light call of the derivatives."""
+        made = self._bound(lambda: machine.function("slopes"), 2 * self.nv + self.n_constraints, (size,))
+        self._light.calls["slopes"] = made
+        return made
 
     def equations(self, parameters: Sequence[str] = ()) -> Equations:
         """The equations as expressions a person can read: M, P, Phi, operation counts, LaTeX (symbolic/equations.py).
@@ -349,23 +362,32 @@ class System(Evaluation):
     def body_pose(self, q: States, body: BodyLike, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
         """(position, rotation matrix) of the body's frame in the ground. Joint coordinates are taken as given."""
         i = self._body(body)
-        row = self._evaluate("poses", q, None, None, 0.0, engine)
         if i == 0:
-            lead = row.shape[:-1]
+            lead = self.checked_states(q).shape[:-1]
             return np.zeros((*lead, 3)), np.broadcast_to(np.eye(3), (*lead, 3, 3)).copy()
-        frame = FRAME.views(POSES.views(row, with_bodies(self.layout.sizes)).body[..., i - 1, :], {})
-        R, r = frame.R[..., 0, :, :], frame.r[..., 0, :]
-        return r + R @ self.frozen.body_r[i - 1], R @ self.frozen.body_R[i - 1]
+        row = self._evaluate("body-pose", q, None, self._frame(i), 0.0, self.general(engine))
+        if row.ndim == 1:
+            return row[:3], row[3:].reshape(3, 3)
+        return row[..., :3], row[..., 3:].reshape(*row.shape[:-1], 3, 3)
 
-    def point_jacobian(self, q: States, body: BodyLike, point: Vector = (0.0, 0.0, 0.0), *, engine: str = "auto",
+    def _frame(self, i: int) -> np.ndarray:
+        """x of the entry `body-pose`: the frame of a body as its user gave it."""
+        found = self._frames.get(i)
+        if found is None:
+            found = self._frames[i] = np.array([i, *self.frozen.body_r[i - 1], *self.frozen.body_R[i - 1].ravel()])
+        return found
+
+    def point_jacobian(self, q: States, body: BodyLike, point: Vector = ORIGIN, *, engine: str = "auto",
                        out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
         """6 × nv: velocity of a point of a body (given in the body's frame) and the body's angular velocity, ground axes."""
         i = self._body(body)
         if i == 0:
             lead = self.checked_states(q).shape[:-1]
             return np.zeros((*lead, 6, self.nv))
-        inside = self.frozen.body_r[i - 1] + self.frozen.body_R[i - 1] @ self.checked_vector(point, 3, "point")
-        x = np.array([i, *inside])
+        x = self._frame(i)[:4]
+        if point is not ORIGIN:
+            x = x.copy()
+            x[1:] += self.frozen.body_R[i - 1] @ self.checked_vector(point, 3, "point")
         return self._evaluate("point-jacobian", q, None, x, 0.0, self.general(engine), (6, self.nv), out)
 
     def velocity_transformation(self, q: States, v: States, *, engine: str = "auto") -> tuple[np.ndarray, np.ndarray]:
@@ -384,8 +406,8 @@ class System(Evaluation):
 
     def energy(self, q: States, v: States, t: Numbers = 0.0, *, engine: str = "auto") -> dict[str, Any]:
         """Kinetic, potential (gravity and springs) and total energy, J: numbers, or arrays over states."""
-        seen = OBSERVED.views(self._evaluate("observe", q, v, None, t, engine), with_bodies(self.layout.sizes))
-        kinetic, potential = _plain(seen.kinetic), _plain(seen.potential)
+        row = self._evaluate("observe", q, v, None, t, engine)
+        kinetic, potential = (_plain(row[..., self._observed[name][0].start]) for name in ("kinetic", "potential"))
         return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
 
     def powers(self, q: States, v: States, t: Numbers = 0.0, *, engine: str = "auto") -> dict[str, dict[str, Any]]:
@@ -398,8 +420,12 @@ class System(Evaluation):
 
     def momentum(self, q: States, v: States, *, engine: str = "auto") -> np.ndarray:
         """Linear momentum and angular momentum about the ground's origin, ground axes (six numbers)."""
-        row = self._evaluate("observe", q, v, None, 0.0, engine)
-        return np.asarray(OBSERVED.views(row, with_bodies(self.layout.sizes)).momentum)
+        return self._evaluate("observe", q, v, None, 0.0, engine)[..., self._observed["momentum"][0]]
+
+    @cached_property
+    def _observed(self) -> dict[str, tuple[slice, tuple[int, ...]]]:
+        """Where the numbers of the entry `observe` are."""
+        return OBSERVED.places(with_bodies(self.layout.sizes))
 
     def reactions(self, q: States | None = None, v: States | None = None, joints: Sequence[str] | None = None,
                   tau: States | None = None, t: float = 0.0, *,

@@ -25,6 +25,7 @@ class Blocks:
 
     rows: list[np.ndarray]
     columns: list[np.ndarray]
+    _known: dict[tuple[int, int], Any] = field(default_factory=dict, repr=False, compare=False)  # by nv and nr: _scattered
 
     @property
     def sizes(self) -> list[int]:
@@ -33,13 +34,26 @@ class Blocks:
 
     def matrices(self, values: np.ndarray, nv: int, nr: int) -> dict[str, np.ndarray]:
         """The blocks as full matrices."""
-        shapes = {"qdd": (nv, nv), "qd": (nv, nv), "q": (nv, nv), "lam": (nv, nr), "phi": (nr, nv), "rate": (nr, nv)}
+        places, shapes = self._scattered(nv, nr)
+        lead = values.shape[:-1]
+        full = np.zeros((*lead, sum(high * wide for high, wide in shapes)))
+        full[..., places] = values
         found, at = {}, 0
-        for name, rows, columns in zip(BLOCKS, self.rows, self.columns, strict=True):
-            found[name] = np.zeros((*values.shape[:-1], *shapes[name]))
-            found[name][..., rows, columns] = values[..., at : at + len(rows)]
-            at += len(rows)
+        for name, (high, wide) in zip(BLOCKS, shapes, strict=True):
+            found[name] = full[..., at : at + high * wide].reshape(*lead, high, wide)
+            at += high * wide
         return found
+
+    def _scattered(self, nv: int, nr: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
+        """Where each entry is among those of all six matrices, one after the other, and their shapes."""
+        if (nv, nr) not in self._known:
+            shapes = [(nv, nv), (nv, nv), (nv, nv), (nv, nr), (nr, nv), (nr, nv)]
+            parts, first = [], 0
+            for rows, columns, (high, wide) in zip(self.rows, self.columns, shapes, strict=True):
+                parts.append(first + rows * wide + columns)
+                first += high * wide
+            self._known[nv, nr] = np.concatenate(parts).astype(np.int64), shapes
+        return self._known[nv, nr]
 
 
 def full_blocks(nv: int, nr: int) -> Blocks:
