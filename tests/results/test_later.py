@@ -193,3 +193,60 @@ def test_one_pass_computes_a_family():
     source.__class__ = Counted
     run["wheel.vx"], run["wheel.vy"], run["wheel.wz"], run["energy"], run["kinetic"]
     assert len(passes) == 2
+
+
+UNITS = ("A", "B.v", "A.a", "a.x", "a.roll", "energy", "time", "A.fx", "A.force")
+
+
+@pytest.mark.parametrize("through", ["run", "data", "file"])
+def test_what_is_given_may_be_written_into(through, tmp_path):
+    """In-place conversion to other units changes nothing else: the energies are those of the true states."""
+    m, s = sprung_double_pendulum(), sprung_double_pendulum().build()
+    options = {"step": 0.01, "engine": "jit", "reactions": ["A"], "start": ([0.7, -0.2], [0.0, 2.0])}
+    run, same = (madi.simulate(m, 0.2, **options) for _ in range(2))
+    if through == "data":
+        _ = run.data
+    elif through == "file":
+        run = madi.load_run(run.save(tmp_path / "run.nc"))
+    for name in UNITS:
+        values = run[name]
+        values *= 180 / np.pi
+    for name in (*UNITS, "b.yaw", "kinetic", "A.fx_child"):
+        np.testing.assert_array_equal(run[name], same[name], err_msg=name)
+    truth = s.energy(same.arrays["q"].values, same.arrays["v"].values)["total"]
+    np.testing.assert_allclose(run["energy"], truth, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_what_others_are_computed_from_stays(large, request):
+    """Through the arrays with names nothing can be written into the states, through the Dataset into a copy of them."""
+    if large:
+        request.getfixturevalue("in_pieces")
+    m = four_bar(q0=0.3, v0=1.0)
+    run, same = (madi.simulate(m, 0.2, step=0.01, engine="jit", reactions=["A"]) for _ in range(2))
+    for name in ("q", "v", "a", "time", "multiplier"):
+        with pytest.raises(ValueError, match="read-only"):
+            run.arrays[name].values[...] *= 2.0
+    for name in ("q", "v", "a", "multiplier"):
+        values = run.data[name].values
+        values *= 2.0
+        np.testing.assert_array_equal(run.data[name].values, 2.0 * same.arrays[name].values)
+    for name in ("energy", "driving_force", "position", "reaction_force"):
+        if name in same.arrays:
+            np.testing.assert_array_equal(run.data[name].values, same.arrays[name].values, err_msg=name)
+
+
+def test_a_function_kept_of_many_runs_may_write_too():
+    m, start = sprung_double_pendulum(), ([0.7, -0.2], [0.0, 2.0])
+
+    def swing(run):
+        angle = run["A"]
+        angle *= 180 / np.pi
+        return run["energy"][-1]
+
+    keep = {"e": swing, "again": swing, "q": "q", "last": "last(energy)"}
+    many = madi.simulate_many(m, {"gravity.z": [-9.81, -9.0]}, 0.1, step=0.01, start=start, keep=keep)
+    one = madi.simulate(m, 0.1, step=0.01, start=start)
+    np.testing.assert_allclose(many["q"].values[0], one.data["q"].values, atol=1e-12)
+    for name in ("e", "again", "last"):
+        np.testing.assert_allclose(many[name].values[0], one["energy"][-1], atol=1e-11, err_msg=name)

@@ -17,12 +17,19 @@ if TYPE_CHECKING:
 LARGE = 2_000_000  # numbers that were not asked for: as many are computed without being asked when a Dataset is made
 
 
+def held(values: np.ndarray) -> np.ndarray:
+    """An array nobody can write into by this name: others are computed from it later."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
 class Variable:
-    """An array whose axes have names; `labels` are the coordinates along them."""
+    """An array whose axes have names; `labels` are the coordinates along them. What it is made with is read-only."""
 
     def __init__(self, dims: Iterable[str], values: Any, attrs: Mapping[str, Any], labels: Mapping[str, Labels]):
         self.dims, self.attrs, self._labels = tuple(dims), dict(attrs), labels
-        self._values = values if isinstance(values, Waiting | _Chosen) else np.asarray(values)
+        self._values = values if isinstance(values, Waiting | _Chosen) else held(np.asarray(values))
 
     @property
     def values(self) -> np.ndarray:
@@ -31,6 +38,11 @@ class Variable:
             self._values = self._values.get()
         found: np.ndarray = self._values
         return found
+
+    @property
+    def own(self) -> np.ndarray:
+        """The numbers as whoever asks may write into them."""
+        return self.values if self.values.flags.writeable else np.array(self.values)
 
     @property
     def waiting(self) -> Waiting | None:
@@ -126,24 +138,22 @@ class Labelled:
         part.data_vars = {name: v.sel(chosen) for name, v in self.data_vars.items()}
         return part
 
-    def dataset(self) -> xr.Dataset:
+    def dataset(self, own: bool = True) -> xr.Dataset:
         """As xarray has it. Where there is much that nobody has asked for, it is computed when somebody does, as if it were
-        read from a file."""
+        read from a file. `own`: whoever asks may write into it."""
         import xarray as xr
 
         waiting = [v.waiting for v in self.data_vars.values() if v.waiting is not None]
         if sum(math.prod(one.shape) for one in waiting) < LARGE:
             self.compute()
             waiting = []
-        coords = {name: (v.dims, v.values, v.attrs) for name, v in self.coords.items()}
+        coords = {name: (v.dims, np.array(v.values), v.attrs) for name, v in self.coords.items()}
         if not waiting:
-            return xr.Dataset({name: (v.dims, v.values, v.attrs) for name, v in self.data_vars.items()}, coords, self.attrs)
+            there = {name: (v.dims, v.own if own else v.values, v.attrs) for name, v in self.data_vars.items()}
+            return xr.Dataset(there, coords, self.attrs)
         from madi.results.unread import unread
 
-        variables = {
-            name: (v.dims, v.values, v.attrs) if v.waiting is None else unread(v.dims, v.waiting, v.attrs)
-            for name, v in self.data_vars.items()
-        }
+        variables = {name: unread(v.dims, v.waiting or v.values, v.attrs) for name, v in self.data_vars.items()}
         return xr.Dataset(variables, coords, self.attrs)
 
     def later(self) -> Later | None:

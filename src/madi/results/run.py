@@ -41,7 +41,7 @@ class Run:
 
     @property
     def data(self) -> xr.Dataset:
-        """All results, with names and units."""
+        """All results, with names and units. It is the run's data: signals by name follow what is written into it."""
         if isinstance(self.arrays, Labelled):
             self.arrays = self.arrays.dataset()
         made: xr.Dataset = self.arrays

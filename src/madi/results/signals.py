@@ -56,7 +56,14 @@ def unit_of(data: Any, variable: str, dim: str, name: str) -> str:
 
 
 def signal(data: Any, name: str) -> tuple[np.ndarray, str]:
-    """Values and unit of a signal, or an error that lists what there is."""
+    """Values and unit of a signal, or an error that lists what there is. The values are the caller's own: whoever turns them
+    into degrees where they are must not turn the states, from which other signals follow."""
+    values, unit = _seen(data, name)
+    return np.array(values), unit
+
+
+def _seen(data: Any, name: str) -> tuple[np.ndarray, str]:
+    """The same; values may be part of the run's."""
     if not isinstance(name, str):
         raise InputError(f"signals have names, such as {str(data['coordinate'].values[0])!r}, not {type(name).__name__}s")
     if name in RENAMED:

@@ -1,4 +1,5 @@
-"""Variables of a Dataset whose numbers are computed when they are first read, as xarray does it with those of a file."""
+"""Variables of a Dataset whose numbers are computed, or copied, when they are first read, as xarray does it with those of a
+file."""
 
 from __future__ import annotations
 
@@ -27,9 +28,26 @@ class Unread(BackendArray):  # type: ignore[misc]
         return indexing.NumpyIndexingAdapter, (self.waiting.get(),)
 
 
-def unread(dims: Sequence[str], waiting: Waiting, attrs: Mapping[str, Any]) -> xr.Variable:
-    """The variable."""
-    lazy = indexing.MemoryCachedArray(indexing.LazilyIndexedArray(Unread(waiting)))
+class Uncopied(BackendArray):  # type: ignore[misc]
+    """What others are still computed from: whoever reads it gets a copy."""
+
+    def __init__(self, values: np.ndarray):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+
+    def __getitem__(self, key: Any) -> Any:
+        basic = indexing.IndexingSupport.BASIC
+        return indexing.explicit_indexing_adapter(key, self.shape, basic, lambda where: np.array(self.values[where]))
+
+    def __reduce__(self) -> Any:
+        return indexing.NumpyIndexingAdapter, (np.array(self.values),)
+
+
+def unread(dims: Sequence[str], source: Waiting | np.ndarray, attrs: Mapping[str, Any]) -> xr.Variable:
+    """The variable of what is waiting, or of an array; one that may be written into is taken as it is."""
+    if isinstance(source, np.ndarray) and source.flags.writeable:
+        return xr.Variable(dims, source, attrs)
+    inner = Unread(source) if isinstance(source, Waiting) else Uncopied(source)
+    lazy = indexing.MemoryCachedArray(indexing.LazilyIndexedArray(inner))
     return xr.Variable(dims, lazy, attrs, fastpath=True)
 
 

@@ -42,7 +42,7 @@ def parted(arrays: Any) -> tuple[xr.Dataset, dict[str, Waiting]]:
         there = Labelled({}, {}, arrays.attrs)
         there.coords = arrays.coords
         there.data_vars = {name: v for name, v in arrays.data_vars.items() if name not in waiting}
-        return there.dataset(), waiting
+        return there.dataset(own=False), waiting
     from madi.results.unread import still_unread
 
     found = {str(name): still_unread(arrays[name]) for name in arrays.data_vars}
