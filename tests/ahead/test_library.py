@@ -25,6 +25,13 @@ class Blocked:
         if name.split(".")[0] in ("numba", "llvmlite"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Blocked())
+import importlib.metadata as metadata
+found = metadata.version
+def version(name):
+    if name in ("numba", "llvmlite"):
+        raise metadata.PackageNotFoundError(name)
+    return found(name)
+metadata.version = version
 """
 
 
@@ -81,10 +88,23 @@ def test_a_run_needs_neither_numba_nor_a_compiler(case):
     assert q == pytest.approx(json.loads(plain.stdout)[0], abs=2e-7)
 
 
-def test_without_library_and_numba_the_cure_is_said():
-    told = fresh(NO_NUMBA + PENDULUM.format(more="", options="rtol=1e-6"), MADI_LIBRARY="none")
+@pytest.mark.parametrize("case", CASES)
+def test_without_library_and_numba_the_cure_is_said(case):
+    more, options = CASES[case]
+    told = fresh(NO_NUMBA + PENDULUM.format(more=more, options=options), MADI_LIBRARY="none")
     assert told.returncode == 1
+    assert told.stderr.splitlines()[-1].startswith("madi.errors.MadiError: MADI_LIBRARY=none")
     assert "pip install numba" in told.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("level", ["x86-64-v9", "None", "../x86-64-v2"])
+def test_machine_code_that_is_not_there_is_refused_with_what_is(level):
+    told = fresh(PENDULUM.format(more="", options="rtol=1e-6"), MADI_LIBRARY=level)
+    assert told.returncode == 1
+    last = told.stderr.splitlines()[-1]
+    assert last.startswith(f"madi.errors.InputError: MADI_LIBRARY={level!r}")
+    assert all(there in last for there in library.there())
+    assert "none" in last
 
 
 def test_a_library_of_other_sources_is_not_used(monkeypatch):

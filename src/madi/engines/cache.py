@@ -7,6 +7,7 @@ full disk, a crash or a stranger left behind is never loaded: it is removed and 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import json
@@ -82,13 +83,22 @@ def processor() -> str:
 
 
 @cache
+def numba_version() -> str:
+    """ "" where Numba is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("numba")
+    except PackageNotFoundError:
+        return ""
+
+
+@cache
 def jit_folder() -> Path:
     """Where Numba keeps the machine code of these sources. Its index knows them by place and time of change too."""
-    from importlib.metadata import version
-
     stamps = processor() + "".join(f"{path}{path.stat().st_mtime_ns}" for path in sources(*KERNELS))
     place = hashlib.sha256(stamps.encode()).hexdigest()[:8]
-    return cache_folder() / f"numba-{version('numba')}-{jit_hash()}-{place}"
+    return cache_folder() / f"numba-{numba_version() or 'none'}-{jit_hash()}-{place}"
 
 
 # ---- the folder ---------------------------------------------------------------------------------------------------------
@@ -123,18 +133,24 @@ def cache_folder() -> Path:
 
 @cache
 def temporary_folder() -> Path:
-    """A folder of this process, removed when it ends."""
-    made = tempfile.TemporaryDirectory(prefix="madi-", ignore_cleanup_errors=True)
-    _alive.append(made)
-    return Path(made.name)
+    """A folder of this process, removed when it ends; not when one forked from it does."""
+    made, owner = Path(tempfile.mkdtemp(prefix="madi-")), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:
+            shutil.rmtree(made, ignore_errors=True)
+
+    atexit.register(remove)
+    _temporary.append(made)
+    return made
 
 
-_alive: list[tempfile.TemporaryDirectory[str]] = []
+_temporary: list[Path] = []
 
 
 def is_kept() -> bool:
     """Whether what is made is there for the next process."""
-    return not (_alive and cache_folder() == Path(_alive[0].name))
+    return cache_folder() not in _temporary
 
 
 _told: set[str] = set()

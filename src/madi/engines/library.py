@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from madi.engines.cache import SUFFIXES, kernel_hash
+from madi.errors import InputError
 
 FOLDER = Path(__file__).parent.parent / "libraries"
 SOURCES = "madi_sources"  # the symbol that holds the hash of its sources
@@ -76,12 +77,20 @@ def levels() -> list[str]:
     return ["arm64"] if platform.machine().lower() in ("arm64", "aarch64") else []
 
 
+def there() -> list[str]:
+    """Levels that have a library here."""
+    return sorted(path.name.removesuffix(file_name("")) for path in FOLDER.glob(file_name("*")))
+
+
 @cache
 def _loaded() -> tuple[Any, str]:
     """The library, or None; its level, or why there is none."""
     asked = os.environ.get("MADI_LIBRARY", "")
     if asked == "none":
         return None, "MADI_LIBRARY=none: machine code made with the package is not used"
+    if asked and asked not in there():
+        known = ", ".join(there()) or "none"
+        raise InputError(f"MADI_LIBRARY={asked!r}: there is no such machine code here (there is {known}); or say none")
     reason = f"this installation has no machine code for {platform.machine()} on {sys.platform}"
     for level in [asked] if asked else levels():
         path = FOLDER / file_name(level)

@@ -14,7 +14,6 @@ import ctypes
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -22,11 +21,12 @@ from importlib import import_module
 from typing import Any
 
 from madi.engines import library
-from madi.engines.cache import do_without, is_kept, is_sealed, is_whole, jit_folder, put, workshop
+from madi.engines.cache import do_without, is_kept, is_sealed, is_whole, jit_folder, numba_version, put, workshop
 from madi.equations import ENTRIES
 from madi.errors import MadiError
 from madi.forces import BY_CODE
 from madi.kernel import SEPARATE
+from madi.kernel.forks import Lock, in_child
 from madi.show.waiting import explain_wait
 
 ENTRY, ELEMENT, TWIN, INTERPRETER, LOOP = "entry", "element", "twin", "interpreter", "loop"  # kinds
@@ -148,7 +148,8 @@ def _compiled(piece: Piece) -> Any:
 
 
 _helpers: dict[str, subprocess.Popen[bytes]] = {}
-_compiling = threading.RLock()  # Numba's folder is one for the process
+in_child(_helpers.clear)  # they are another process's children: their end is not seen here
+_compiling = Lock()  # Numba's folder is one for the process
 
 
 def make_beside(entries: list[str], loops: list[Any]) -> None:
@@ -156,7 +157,7 @@ def make_beside(entries: list[str], loops: list[Any]) -> None:
     pieces = [*(f"loop-{loop.name}" for loop in loops), *entries]
     missing = [name for name in pieces if not is_made(name) and name not in _helpers]
     enough = 1 if any(name.startswith("close") for name in missing) else 2
-    if len(missing) < enough or not is_kept() or (os.cpu_count() or 1) < 2 or not sys.executable:
+    if not numba_version() or len(missing) < enough or not is_kept() or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
     try:
         process = subprocess.Popen(

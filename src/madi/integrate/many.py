@@ -14,6 +14,7 @@ from madi.integrate.memory import Loop
 from madi.kernel import call, view1
 from madi.kernel.cores import cores
 from madi.kernel.fields import Fields, Function, Reals, function, given_reals, integer, size
+from madi.kernel.forks import in_child
 
 FEWEST = 64  # states a core must have to be worth a thread
 
@@ -69,6 +70,9 @@ def pool() -> Any:
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(cores(), thread_name_prefix="madi")
+
+
+in_child(pool.cache_clear)  # they are not there
 
 
 def evaluate_rows(engine: Any, asked: Callable[[], Function], t: np.ndarray, q: np.ndarray, v: np.ndarray, x: np.ndarray,

@@ -6,13 +6,14 @@ what was asked for. A stretch is as long as its rows fit in little memory, so no
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+
+from madi.kernel.forks import Lock
 
 
 class Source(Protocol):
@@ -73,7 +74,7 @@ class Later:
         self.source, self.quantities = source, dict(quantities)
         self.count = len(source.times)
         self.found: dict[str, np.ndarray] = {}
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Of a quantity."""

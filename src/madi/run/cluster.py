@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import InputError, RunError, warn
+from madi.kernel.forks import Lock
 from madi.run.slice import Slices, Sweep
 from madi.run.starts import Starts
 from madi.topology.parameters import parameters as locate
@@ -59,7 +60,7 @@ def job_of(sweep: Sweep, keep: Any) -> Job:
 
 
 _built: dict[str, Any] = {}  # sweeps of this worker, by their keys
-_making = threading.RLock()
+_making = Lock()
 _own = threading.local()
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from madi.kernel.forks import Lock
 from madi.kernel.lookup import evaluated, number_of, numbered
 
 _own = threading.local()
@@ -47,7 +48,7 @@ class _Called(ca.Callback):
 
 
 _called: list[_Called] = []
-_making = threading.Lock()
+_making = Lock()
 
 
 def _node(argument: ca.SX, number: int, place: int, order: int) -> ca.SX:
