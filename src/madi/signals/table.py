@@ -30,6 +30,9 @@ class Table:
     def __deepcopy__(self, memo: Any) -> Table:
         return self  # nothing of it ever changes, and it may be long
 
+    def __reduce__(self) -> Any:
+        return table, (self.points, self.between)  # so that its number in traces is known there too
+
     def _repr_html_(self) -> str:
         from madi.show.html import heading, table, whole
 
@@ -38,9 +41,12 @@ class Table:
         return whole(heading("table", told), table(("x", "y"), self.points))
 
     def __call__(self, t: Any) -> Any:
-        """The value at t: a number, a symbol, or an array of numbers."""
+        """The value at t: a number, a symbol, or an array of either."""
         if isinstance(t, Symbolic):
             return lookup(self.block, 0, t, 0)
+        if np.ndim(t) and np.asarray(t).dtype.hasobject:
+            given = np.asarray(t)
+            return np.array([self(one) for one in given.flat], dtype=object).reshape(given.shape)
         t = np.clip(t, self.points[0, 0], self.points[-1, 0])  # it is constant there: of infinity too
         return lookup(self.block, 0, float(t), 0) if np.ndim(t) == 0 else at_many(self.block, 0, t, 0)
 
