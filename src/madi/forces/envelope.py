@@ -22,9 +22,10 @@ made 3/4 of the spacing: then it does not depend on where the points lie (to 3e-
 crest of curvature c it is too large by ln(1 + c D) / (2 b), and steps are blunted). For level ground at the distance a
 the same sum is a function F(a), with F' = 1 - 1/(2 b a) + ...; D is the distance at which level ground would give the same,
 by one step of Newton from the distance a of the tangent:  D = a + (E - F(a)) / F'(a).  So it is exact on level ground,
-and on slopes to 1e-4 r. Where two parts of the road are near (a wheel that meets a step while it still stands on the ground)
-both carry, and the contact passes continuously from one to the other: b grows with the square of the number of places, 1/b =
-0.032 r for 9, 0.008 r for 17.
+and on slopes to 1e-4 r; where the centre is nearer than 0.3 r, the step starts there, and level ground is met to a tenth of
+how far it is from there. Where two parts of the road are near (a wheel that meets a step while it still stands on the
+ground) both carry, and the contact passes continuously from one to the other: b grows with the square of the number of
+places, 1/b = 0.032 r for 9, 0.008 r for 17.
 
 A point follower with a footprint, and a disc that envelops the road: Pacejka, Tire and Vehicle Dynamics (3rd ed. 2012),
 ch. 10; the soft minimum is ours.
@@ -43,7 +44,6 @@ WIDTH = 0.75  # of the spacing: standard deviation of the weights around the nea
 FOOT = 0.1  # of the radius: half length of the footprint
 FEWEST = 9  # places of a disc
 NEAREST = 0.3  # of the radius: a tangent nearer than that says nothing
-AT_CENTRE = 1e-30  # m^2, under the root: a point of the road in the wheel's very centre has a distance with a slope, too
 
 
 @kernel
@@ -60,14 +60,16 @@ def distance(p, curve, s, place, radius, places):
     at p[s:] for this radius. The slope is the mean of the profile's, weighed as the distances are."""
     if places == 1 and not has_edges(p, s):
         return tangent_distance(p, curve, s, place, FOOT * radius)
-    if not needed(rough(p, curve, s, place[0], place[1], (REACH + FOOT) * radius)):  # on level ground both are one
-        return tangent_distance(p, curve, s, place, FOOT * radius)
+    # the tangent's distance, for what differs little from a plane
+    a, a_by, m, m_by = tangent_distance(p, curve, s, place, FOOT * radius)
+    near = a > NEAREST * radius
+    if int(p[s + 7]) == 0:  # a plane, whatever the depth
+        return a, a_by, m, m_by
+    if not needed(rough(p, curve, s, place[0], place[1], (REACH + FOOT) * radius)) and not needed(a < NEAREST * radius):
+        return a, a_by, m, m_by  # on level ground both are one, but where the tangent says nothing
     places = max(places, FEWEST)
     step = 2.0 * REACH * radius / (places - 1.0)
     b = radius / (WIDTH * WIDTH * step * step)
-    # the tangent's distance, for what differs little from a plane
-    a, a_by, _, _ = tangent_distance(p, curve, s, place, FOOT * radius)
-    near = a > NEAREST * radius
     a, a_by = where(near, a, NEAREST * radius), (where(near, a_by[0], 0.0), where(near, a_by[1], 0.0))
     flat, rate, bow = level_minimum(a, b, radius, step, places)
     # sums over the profile, weights exp(-b (D_k - low)) with the least distance so far
@@ -77,15 +79,19 @@ def distance(p, curve, s, place, radius, places):
         offset = k * step - REACH * radius
         h, m, c = smoothed(p, curve, s, place[0] + offset, place[1], FOOT * radius)
         up = place[2] - h
-        far = sqrt(offset * offset + up * up + AT_CENTRE)
         arc = sqrt(1.0 + m * m)
-        d = where(up > 0.0, far, 2.0 * fabs(offset) - far)  # above the centre: ever less, with a continuous slope
+        if 2 * k == places - 1:  # straight below
+            d, d_z = up, 1.0
+        else:
+            far = sqrt(offset * offset + up * up)
+            d = where(up > 0.0, far, 2.0 * fabs(offset) - far)  # above the centre: ever less, with a continuous slope
+            d_z = fabs(up) / far
         if k == 0:
             least, before = d, 0.0
         else:
             least = where(d < low, d, low)
             before = exp(-b * (low - least))
-        low, weight, d_z = least, arc * exp(-b * (d - least)), fabs(up) / far
+        low, weight = least, arc * exp(-b * (d - least))
         d_by = (-d_z * m - m * c / (b * arc * arc), d_z)
         total, by = total * before + weight, plus_scaled(scaled(before, by), weight, d_by)
         slope, bend = slope * before + weight * m, bend * before + weight * c
