@@ -37,6 +37,39 @@ class Shape:
         return float(values) if np.ndim(x) == 0 else values
 
 
+@dataclass(frozen=True, eq=False)
+class _Bent:
+    """A sum of `_basis` (these are classes, so that models with shapes can be pickled)."""
+
+    coefficients: np.ndarray
+    b: float
+    length: float
+
+    def __call__(self, x: np.ndarray, order: int) -> np.ndarray:
+        return np.tensordot(self.coefficients, _basis(self.b, x, order, self.length), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Waves:
+    """sin b x."""
+
+    b: float
+
+    def __call__(self, x: np.ndarray, order: int) -> np.ndarray:
+        return np.asarray(self.b**order * np.sin(self.b * x + order * np.pi / 2))
+
+
+@dataclass(frozen=True, eq=False)
+class _Powers:
+    """A polynomial in x / L, with its derivatives."""
+
+    derivatives: list[np.poly1d]
+    length: float
+
+    def __call__(self, x: np.ndarray, order: int) -> np.ndarray:
+        return np.asarray(self.derivatives[order](x / self.length) / self.length**order)
+
+
 def _basis(b: Any, x: np.ndarray, order: int, length: float) -> np.ndarray:
     """cos b x, sin b x, exp(-b x), exp(-b (L - x)) and their derivatives: stacked; at one x also of many b."""
     s, turn = b**order, order * np.pi / 2
@@ -54,8 +87,7 @@ def _shape(name: str, length: float, root: float, conditions: Callable[[Any], np
     values = coefficients @ _basis(b, probe, 0, length)
     tip = values[-1] if abs(values[-1]) > 0.3 * np.max(np.abs(values)) else values[np.argmax(np.abs(values))]
     coefficients = coefficients / tip
-    return Shape(name, lambda x, order: np.tensordot(coefficients, _basis(b, x, order, length), 1), length, root,
-                 recipe)  # fmt: skip
+    return Shape(name, _Bent(coefficients, b, length), length, root, recipe)
 
 
 def _balanced(rows: np.ndarray) -> np.ndarray:
@@ -137,7 +169,7 @@ def pinned_pinned(length: float, count: int = 2) -> list[Shape]:
 
     def shape(k: int) -> Shape:
         b = k * np.pi / length
-        return Shape(f"pinned-pinned {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, k * np.pi,
+        return Shape(f"pinned-pinned {k}", _Waves(b), length, k * np.pi,
                      ("pinned_pinned", k, {"count": count}))  # fmt: skip
 
     return [shape(k) for k in range(1, count + 1)]
@@ -149,7 +181,7 @@ def clamped_rod(length: float, count: int = 1) -> list[Shape]:
 
     def shape(k: int) -> Shape:
         b = (k - 0.5) * np.pi / length
-        return Shape(f"clamped rod {k}", lambda x, order: b**order * np.sin(b * x + order * np.pi / 2), length, b * length,
+        return Shape(f"clamped rod {k}", _Waves(b), length, b * length,
                      ("clamped_rod", k, {"count": count}))  # fmt: skip
 
     return [shape(k) for k in range(1, count + 1)]
@@ -205,7 +237,7 @@ def _polynomial(name: str, coefficients: Any, length: float) -> Shape:
     """A polynomial in x / L, the highest power first."""
     whole = np.poly1d(coefficients)
     derivatives = [whole.deriv(order) if order else whole for order in range(4)]
-    return Shape(name, lambda x, order: derivatives[order](x / length) / length**order, length)
+    return Shape(name, _Powers(derivatives, length), length)
 
 
 def _numbered(kind: str, shapes: Sequence[Shape], **options: float) -> list[Shape]:

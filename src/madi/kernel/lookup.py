@@ -167,6 +167,9 @@ class Curves:
         self._known: dict[bytes, int] = {}
         self._same: dict[int, int] = {}  # the very same array need not be read again
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_same": {}}  # (elsewhere the same numbers are other arrays)
+
     def place(self, made: np.ndarray) -> int:
         """Where the block begins."""
         if id(made) not in self._same:

@@ -45,6 +45,15 @@ class Callback:
         self._entry = PROTOTYPE(entry)
         self.address = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
 
+    def __deepcopy__(self, memo: Any) -> Callback:
+        return self  # functions are not copied, and this one's address is in the model's arrays
+
+    def __reduce__(self) -> Any:
+        raise TraceError(
+            f"{self.name}: its function stays in Python, at an address of this process; what is built with it cannot be "
+            "pickled. Pickle the model, and build it where it is needed"
+        )
+
     @property
     def error(self) -> BaseException | None:
         """What the function raised in this thread."""

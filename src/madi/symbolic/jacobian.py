@@ -79,14 +79,16 @@ class Jacobian:
         return int(self.function.n_instructions())
 
 
-def derivative_function(layout: Layout, entry: str) -> Jacobian:
-    """d out / d(theta, v, x), exact, dense, one after the other by rows: of (t, q, v, x)."""
+def derivative_function(layout: Layout, entry: str, parameters: Parameters | None = None) -> Jacobian:
+    """d out / d(theta, v, x), exact, dense, one after the other by rows: of (t, q, v, x), with parameters of (t, q, v, x,
+    p)."""
+    p, reals = adjusted(layout, parameters)
     with Looked() as looked:
-        inputs, out = expressions(layout, entry)
+        inputs, out = expressions(layout, entry, reals=reals)
         _, q, v, x = inputs
         parts = [jacobian(out, q) @ tangent(layout, q), jacobian(out, v), jacobian(out, x)]
         rows = [ca.vec(ca.densify(looked.closed(part)).T) for part in parts]
-    return Jacobian(ca.Function("derivative", inputs, [ca.cse(ca.vertcat(*rows))]))
+    return Jacobian(ca.Function("derivative", [*inputs, *p], [ca.cse(ca.vertcat(*rows))]))
 
 
 def jacobian_function(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +39,16 @@ def _no_answer(*_: Any) -> None:
     """Where there is no light call."""
 
 
+def functions_of(model: Model) -> Iterator[tuple[str, Any]]:
+    """What users gave as functions: (element, function)."""
+    for drive in model.drives:
+        yield f"drive of {drive.coordinate!r}", drive.function
+    for force in model.forces:
+        given = [force.value, *force.parameters.values()]
+        parts = [part for value in given for part in (value if isinstance(value, tuple | list) else [value])]
+        yield from ((f"force {force.name!r}", part) for part in parts if callable(part))
+
+
 class Light(threading.local):
     """The light calls of a thread (engines/crossing.py): each has its own, as it has its own scratch."""
 
@@ -53,11 +65,48 @@ class Evaluation(Names):
         self.drawn, self._drawn_body_r = self.layout, self.frozen.body_r  # as drawn, whatever `adjust` does
         self.parameters: Parameters | None = None  # numbers that may change from run to run (see `adjustable`)
         self.values: np.ndarray | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """All that is made of the rest when it is asked for: machine code, traces, scratch."""
         self._engines: dict[str, Any] = {}
         self._traces: dict[Any, Any] = {}
         self._light = Light()
         self._frames: dict[int, np.ndarray] = {}
         self._asked_loads: dict[Any, Any] = {}
+
+    def _kept(self) -> dict[str, Any]:
+        """The rest: names and arrays."""
+        made = {"_engines", "_traces", "_light", "_frames", "_asked_loads"}
+        made |= {
+            name for kind in type(self).__mro__ for name, value in vars(kind).items() if isinstance(value, cached_property)
+        }
+        return {name: value for name, value in self.__dict__.items() if name not in made}
+
+    def __getstate__(self) -> dict[str, Any]:
+        for where, function in functions_of(self.model):
+            try:
+                pickle.dumps(function)
+            except Exception as error:  # whatever the function's own parts raise
+                raise TraceError(
+                    f"{where}: its function cannot be pickled ({error}). Define it at the top of a module; or send the "
+                    "model as a file (m.save, madi.load), where functions that can be traced are expressions"
+                ) from None
+        return self._kept()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Evaluation:
+        other = memo[id(self)] = object.__new__(type(self))
+        other.__setstate__(copy.deepcopy(self._kept(), memo))
+        return other
+
+    def __copy__(self) -> Evaluation:
+        other = object.__new__(type(self))
+        other.__setstate__(self._kept())
+        return other
 
     def engine(self, name: str = "auto") -> Any:
         """The engine of that name for this system. "auto" here is "jit"."""

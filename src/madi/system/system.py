@@ -69,7 +69,8 @@ class System(Evaluation):
 
     def _with(self, layout: Layout) -> System:
         """A copy with other arrays, without what was made from these."""
-        other = copy.copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         other.layout, other._engines, other._light, other._frames = layout, {}, Light(), {}
         for name in ("start", "constraint_rows", "slopes", "traced_blocks", "_whole_blocks", "_slope_engine"):
             other.__dict__.pop(name, None)
@@ -160,11 +161,11 @@ class System(Evaluation):
             inverse = np.linalg.inv(R["qdd"])
             return -inverse @ R["q"], -inverse @ R["qd"], inverse
         self._refuse_callbacks("exact derivatives")
-        key = ("derivatives", self.entry())
+        key = ("derivatives", self.entry(), self.parameters and self.parameters.key())  # (values come in later)
         if key not in self._traces:
             from madi.symbolic.jacobian import derivative_function
 
-            self._traces[key] = derivative_function(self.layout, self.entry())
+            self._traces[key] = derivative_function(self.drawn, self.entry(), self.parameters)
         machine, trace, tau = self.engine("jit"), self._traces[key], self.checked_rows(tau, self.nv, "tau")
         ask = lambda: machine.program("derivatives", trace)  # noqa: E731
         found = self._evaluate_rows(machine, ask, q, v, tau, t, (3, self.nv, self.nv), "tau")
@@ -300,9 +301,9 @@ class System(Evaluation):
 
         self._refuse_callbacks("an operation count")
         name = entry if entry in ("inverse", "mass-matrix") else self.entry(entry)
-        key = ("count", name, share)
+        key = ("count", name, share, self.parameters and self.parameters.key())
         if key not in self._traces:
-            self._traces[key] = count_operations(trace(self.layout, name, share))
+            self._traces[key] = count_operations(trace(self.drawn, name, share, parameters=self.parameters))
         return {**self._traces[key], "total": sum(self._traces[key].values())}
 
     # ---- loops ------------------------------------------------------------------------------------------------------

@@ -48,6 +48,10 @@ class Layout:
         """The header."""
         return _sizes(self.ints)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the views, which are addresses."""
+        return _again, (self.ints, self.reals, self.curve, not self.reals.flags.writeable)
+
     def header(self, name: str) -> int:
         """One of the sizes."""
         return self.sizes[name]
@@ -89,6 +93,13 @@ def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
     for array in (layout.ints, layout.reals):
         array.setflags(write=False)
     return layout
+
+
+def _again(ints: np.ndarray, reals: np.ndarray, curve: np.ndarray, fixed: bool) -> Layout:
+    """A layout that was pickled or copied."""
+    for array in (ints, reals) if fixed else (ints,):
+        array.setflags(write=False)
+    return Layout(ints, reals, curve)
 
 
 def repack(layout: Layout, sizes: dict[str, int], fields: dict[str, Any]) -> Layout:
