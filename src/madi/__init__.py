@@ -20,6 +20,7 @@ from madi.kernel import acos, asin, atan, atan2, ceil, cos, cosh, exp, fabs, flo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from madi import vehicle
     from madi.analysis.compare import compare
     from madi.analysis.linearize import linearize
     from madi.assembly.statics import statics

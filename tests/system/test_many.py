@@ -120,6 +120,36 @@ def test_leading_axes_are_kept_and_broadcast():
     assert seen.position.shape == (2, 3, len(s.bodies), 3)
 
 
+def no_states(ask, s, q, v, engine):
+    """Shapes of the answers at no states, and what they should be: those at four, but for the first axis."""
+    none, four = (ask(s, a, b, engine) for a, b in ((q[:0], v[:0]), (q[:4], v[:4])))
+    none, four = (part if isinstance(part, tuple) else (part,) for part in (none, four))
+    assert [np.shape(part) for part in none] == [(0, *np.shape(part)[1:]) for part in four]
+
+
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_no_states_at_all_have_empty_answers(name, engine):
+    no_states(QUESTIONS[name], tree(), *states(tree(), 4), engine)
+
+
+@pytest.mark.parametrize("engine", ["auto", "plain"])
+@pytest.mark.parametrize("name", {**QUESTIONS, **LOOPED})
+def test_no_states_of_loops_too(name, engine):
+    if name != "articulated":
+        no_states({**QUESTIONS, **LOOPED}[name], *of_four_bar(4), engine)
+
+
+def test_no_states_that_have_further_axes():
+    s = of_four_bar(4)[0]
+    found = s.reactions(np.zeros((3, 0, s.nq)), np.zeros((3, 0, s.nv)), axes="coupler")["A"]
+    assert found.force.shape == found.moment.shape == (3, 0, 3)
+    assert found.determined.tolist() == s.reactions()["A"].determined.tolist()
+    assert all(np.shape(one) == (3, 0) for one in found.driving.values())
+    assert s.observe(np.zeros((0, s.nq))).position.shape == (0, 3, 3)
+    assert s.forward_dynamics(np.zeros((0, s.nq)), s.v0, engine="compiled").shape == (0, s.nv)
+
+
 def test_each_state_has_its_time():
     m = madi.Model("driven")
     body = m.body("body", mass=1.0, inertia=(1, 1, 1))

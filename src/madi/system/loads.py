@@ -47,12 +47,14 @@ def reactions(
     if body:
         turn = np.swapaxes(system.observe(q, v, t, engine=engine).rotation[..., body - 1, :, :], -1, -2)
         turn = turn if many else turn[0]
-    vectors = row[..., : 6 * len(asked.wanted)].reshape(*row.shape[:-1], -1, 3)
+    vectors = row[..., : 6 * len(asked.wanted)].reshape(*row.shape[:-1], 2 * len(asked.wanted), 3)
     if body:
         vectors = vectors @ np.swapaxes(turn, -1, -2)
-    q = np.asarray(q, dtype=float)
-    first = q[(0,) * (q.ndim - 1)], float(np.ravel(t)[0])  # which of them are determined is found at the first state
-    sure = determined(system, *first, turn.reshape(-1, 3, 3)[0], asked.wanted, engine=system.general(engine))
+    # which of them are determined is found at the first state; where there is none, at the start
+    first = (q, t, turn) if row.size or not many else (system.start.q, 0.0, AS_THEY_ARE)
+    q = np.asarray(first[0], dtype=float)
+    at = q[(0,) * (q.ndim - 1)], float(np.ravel(first[1])[0]), first[2].reshape(-1, 3, 3)[0]
+    sure = determined(system, *at, asked.wanted, engine=system.general(engine))
     found = {}
     for k, (name, driving) in enumerate(zip(asked.names, asked.driving, strict=True)):
         own = {speed: row[..., j].copy() if many else float(row[j]) for speed, j in driving}
@@ -96,7 +98,7 @@ def refuse_open_loops(system: System, q: Any, v: Any, t: float, engine: str = "a
     else:
         seen = system.observe(q, v, t)
         terms = system.constraint_terms(seen.q, seen.v, t)[:2]
-        phi, rate = (np.max(np.abs(part.reshape(-1, part.shape[-1])), axis=0) for part in terms)
+        phi, rate = (np.max(np.abs(part.reshape(-1, part.shape[-1])), axis=0, initial=0.0) for part in terms)
     speed = 1.0 + float(np.max(np.abs(seen.v), initial=0.0))
     for values, what, most in ((phi, "positions", OPEN), (rate, "speeds", OPEN * speed)):
         if np.max(np.abs(values), initial=0.0) > most:
