@@ -1,5 +1,8 @@
 """The benchmark's own checks: what it compares with is the same mechanism (its times are not tested)."""
 
+import importlib
+import sys
+
 import numpy as np
 import pytest
 
@@ -64,3 +67,30 @@ def test_loop_peers_on_andrews_and_rssr():
     run = package.simulate(rssr.model("body"), 1.0, method="dopri", rtol=1e-9, engine="jit", times=[1.0])
     place = [run[f"body1.{axis}"][-1] for axis in "xyz"]
     np.testing.assert_allclose(peers.exudyn_rssr(1.0, 1e-3).result, place, atol=1e-4)
+
+
+@pytest.mark.parametrize("absent", [set(), {"exudyn"}, {"mujoco", "pydrake"}, {"pinocchio", "mujoco", "exudyn", "pydrake"}])
+def test_a_peer_that_is_missing_has_no_row_and_that_is_said(absent, monkeypatch):
+    """(Programs and calls are not timed: their number counts.)"""
+    peers, start = (importlib.import_module(f"madi.bench.{name}") for name in ("peers", "start"))
+    there = {"mujoco", "pinocchio", "exudyn"} - absent
+    find = lambda name: name if name in there else None  # noqa: E731
+    monkeypatch.setattr(start, "find_spec", find)
+    monkeypatch.setattr(peers, "find_spec", find)
+    for name in {"mujoco", "pinocchio", "exudyn"} - there:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr(start, "cpu_of", lambda program, cache: 1.0)
+    monkeypatch.setattr(start, "per_call", lambda function, *_: 1e-6 if function() is not False else 0.0)
+    monkeypatch.setattr(start, "peer_time", lambda *_: 1e-6)
+    monkeypatch.setattr(start, "STATES", 100)
+    monkeypatch.setattr(start, "engines_of", lambda system: ["jit"])
+    report = start.report(quick=True)
+    told = " ".join(report["notes"])
+    rows = [str(next(iter(row.values()))) for table in report["tables"].values() for row in table]
+    for module, name in (("mujoco", "MuJoCo"), ("pinocchio", "Pinocchio"), ("exudyn", "Exudyn"), ("pydrake", "Drake")):
+        assert any(row.startswith(name) for row in rows) == (module in there)
+        assert (name in told) == (module not in there)
+    if "exudyn" in there:
+        row = next(row for row in report["tables"]["Forward dynamics of a pendulum, from Python and back"]
+                   if row["call"].startswith("Exudyn"))  # fmt: skip
+        assert np.isnan(row["µs"])

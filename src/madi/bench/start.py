@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from madi.bench.models import chain
-from madi.bench.peers import peers_of
+from madi.bench.peers import missing, peer_of
 from madi.bench.trees import engines_of, peer_time, state
 from madi.engines import library
 from madi.papers.rrc import arm
+from madi.system import System
 
 PENDULUM = """
 import madi
@@ -69,6 +70,7 @@ PEERS = {
                 "Simulator(p).AdvanceTo(1.0)"),
 }  # fmt: skip
 STATES = 10_000
+NOT_THERE = float("nan")
 
 
 def cpu_of(program: str, cache: str) -> float:
@@ -116,27 +118,60 @@ def crossings(rounds: int) -> list[dict[str, Any]]:
     system = chain(1).build()
     q, v = state(system)
     out = np.empty(system.nv)
-    pinocchio, mujoco, _ = peers_of(system)
-    import mujoco as mj
-    import pinocchio as pin
+    calls: dict[str, Callable[[], Any] | None] = {
+        "madi": lambda: system.forward_dynamics(q, v), "madi, out=": lambda: system.forward_dynamics(q, v, out=out),
+        "madi, mass matrix": lambda: system.mass_matrix(q),
+    }  # fmt: skip
+    absent = missing()
+    for name, of_peer in (("MuJoCo", of_mujoco), ("Pinocchio", of_pinocchio)):
+        calls |= {} if name in absent else of_peer(system, q, v)
+    calls |= of_drake(q, v) if find_spec("pydrake") else {}
+    calls |= {} if "Exudyn" in absent else {"Exudyn (no call gives accelerations)": None}
+    took = {name: NOT_THERE if call is None else 1e6 * per_call(call, rounds) for name, call in calls.items()}
+    against = took.get("MuJoCo, mj_forward", NOT_THERE)
+    return [{"call": name, "µs": mine, "of MuJoCo's": mine / against} for name, mine in took.items()]
 
-    model, data = mujoco.model, mujoco.data  # type: ignore[attr-defined]
-    own, its = pinocchio.model, pinocchio.data  # type: ignore[attr-defined]
-    none = np.zeros(1)
+
+def of_mujoco(system: System, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """MuJoCo's ways to an acceleration."""
+    import mujoco
+
+    peer: Any = peer_of(system, "MuJoCo")
+    model, data = peer.model, peer.data
 
     def with_state() -> Any:
         data.qpos[:], data.qvel[:] = q, v
-        mj.mj_forward(model, data)
+        mujoco.mj_forward(model, data)
         return data.qacc
 
-    calls: dict[str, Callable[[], Any]] = {
-        "madi": lambda: system.forward_dynamics(q, v), "madi, out=": lambda: system.forward_dynamics(q, v, out=out),
-        "madi, mass matrix": lambda: system.mass_matrix(q), "MuJoCo, mj_forward": lambda: mj.mj_forward(model, data),
-        "MuJoCo, with its state": with_state, "Pinocchio, aba": lambda: pin.aba(own, its, q, v, none),
-    }  # fmt: skip
-    rows = [{"call": name, "µs": 1e6 * per_call(call, rounds)} for name, call in calls.items()]
-    against = next(row["µs"] for row in rows if row["call"] == "MuJoCo, mj_forward")
-    return [row | {"of MuJoCo's": row["µs"] / against} for row in rows]  # type: ignore[operator]
+    return {"MuJoCo, mj_forward": lambda: mujoco.mj_forward(model, data), "MuJoCo, with its state": with_state}
+
+
+def of_pinocchio(system: System, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """Pinocchio's."""
+    import pinocchio
+
+    peer: Any = peer_of(system, "Pinocchio")
+    model, data, none = peer.model, peer.data, np.zeros(1)
+    return {"Pinocchio, aba": lambda: pinocchio.aba(model, data, q, v, none)}
+
+
+def of_drake(q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """Drake's, of a pendulum: the derivatives of its state, which it computes anew where the state was set."""
+    from pydrake.multibody.plant import MultibodyPlant
+    from pydrake.multibody.tree import RevoluteJoint, SpatialInertia
+
+    plant = MultibodyPlant(0.0)
+    body = plant.AddRigidBody("a", SpatialInertia.SolidSphereWithMass(1.0, 0.1))
+    plant.AddJoint(RevoluteJoint("A", plant.world_frame(), body.body_frame(), [0, 1, 0]))
+    plant.Finalize()
+    context, both = plant.CreateDefaultContext(), np.concatenate([q, v])
+
+    def with_state() -> Any:
+        plant.SetPositionsAndVelocities(context, both)
+        return plant.EvalTimeDerivatives(context).CopyToVector()
+
+    return {"Drake, with its state": with_state}
 
 
 def many(rounds: int) -> list[dict[str, Any]]:
@@ -144,9 +179,11 @@ def many(rounds: int) -> list[dict[str, Any]]:
     system = arm().build()
     rng = np.random.default_rng(0)
     q, v = rng.normal(size=(STATES, system.nq)), rng.normal(size=(STATES, system.nv))
-    peer = peers_of(system)[0]
-    theirs = min(peer_time(peer, "forward dynamics", *state(system), 0.1) for _ in range(rounds))
-    rows = [{"way": "Pinocchio, one after the other", "ns a state and core": 1e9 * theirs, "Pinocchio / it": 1.0}]
+    rows, theirs = list[dict[str, Any]](), NOT_THERE
+    if "Pinocchio" not in missing():
+        peer = peer_of(system, "Pinocchio")
+        theirs = min(peer_time(peer, "forward dynamics", *state(system), 0.1) for _ in range(rounds))
+        rows = [{"way": "Pinocchio, one after the other", "ns a state and core": 1e9 * theirs, "Pinocchio / it": 1.0}]
     for engine in engines_of(system):
         mine = per_call(lambda engine=engine: system.forward_dynamics(q, v, engine=engine), rounds + 2, 3) / STATES  # type: ignore[misc]
         told = "general engine" if engine == "jit" else "generated C, in lanes"
@@ -157,6 +194,8 @@ def many(rounds: int) -> list[dict[str, Any]]:
 def report(quick: bool = False) -> dict[str, Any]:
     """All tables."""
     rounds = 2 if quick else 5
+    absent = [*missing(), *([] if find_spec("pydrake") else ["Drake"])]
+    without = [f"Not installed, so without a row: {', '.join(absent)}."] if absent else []
     level = library.level() or f"none ({library.why_none()})"
     return {
         "title": "What a user waits for", "values": {"machine code of the package": level},
@@ -165,5 +204,5 @@ def report(quick: bool = False) -> dict[str, Any]:
             "Forward dynamics of a pendulum, from Python and back": crossings(rounds),
             f"{STATES} states of the 7-joint arm in one call": many(rounds),
         },
-        "notes": ["CPU times; cold: with an empty cache. Peers' processes run something as small, not the same."],
+        "notes": ["CPU times; cold: with an empty cache. Peers' processes run something as small, not the same.", *without],
     }  # fmt: skip

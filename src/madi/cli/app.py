@@ -52,6 +52,13 @@ def ready_file(path: Path) -> Path:
     return path
 
 
+def _cell(value: Any) -> str:
+    """Of a table; a dash where nothing was measured."""
+    if isinstance(value, float):
+        return f"{value:.4g}" if value == value else "–"
+    return str(value)
+
+
 def show(report: dict[str, Any], as_json: bool = False) -> None:
     """A report as text: values, tables, where the figures are; or as JSON."""
     if as_json:
@@ -69,7 +76,7 @@ def show(report: dict[str, Any], as_json: bool = False) -> None:
         for column in rows[0]:
             table.add_column(column, justify="left" if isinstance(rows[0][column], str) else "right")
         for row in rows:
-            table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
+            table.add_row(*map(_cell, row.values()))
         console.print(table)
     for entry in report.get("claims", []):
         console.print(f"  [bold]{entry['verdict']}[/bold]: {entry['claim']} ({entry['numbers']})", highlight=False)

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from madi.bench.peers.base import Link, Peer, links_of
 from madi.errors import EngineError
 from madi.system import System
 
-__all__ = ["Link", "Peer", "links_of", "loop_peers", "peers_of"]
+__all__ = ["PEERS", "Link", "Peer", "links_of", "loop_peers", "missing", "peer_of", "peers_of"]
+
+PEERS = ("Pinocchio", "MuJoCo", "Exudyn")  # (their modules have these names)
 
 
 def peers_of(system: System) -> list[Peer]:
     """Pinocchio, MuJoCo and Exudyn built from a system's tree."""
-    exudyn, mujoco, pinocchio = (_peer(name) for name in ("exudyn_peer", "mujoco_peer", "pinocchio_peer"))
-    links, gravity = links_of(system)
-    return [pinocchio.Pinocchio(links, gravity), mujoco.MuJoCo(links, gravity), exudyn.Exudyn(links, gravity)]
+    return [peer_of(system, name) for name in PEERS]
+
+
+def peer_of(system: System, name: str) -> Peer:
+    """One of them."""
+    found: Peer = getattr(_peer(f"{name.lower()}_peer"), name)(*links_of(system))
+    return found
+
+
+def missing() -> list[str]:
+    """Those that are not installed."""
+    return [name for name in PEERS if find_spec(name.lower()) is None]
 
 
 def loop_peers() -> Any:
