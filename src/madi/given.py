@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,22 @@ Numbers = float | Vector  # one, or one for each
 States = Vector | Sequence[Sequence[float]] | Sequence[np.ndarray]  # one state, or many: (nq,), or (N, nq)
 Turn = Vector | Rows | None  # a quaternion (w, x, y, z), a matrix, or as drawn
 Start = Vector | Mapping[str, float] | None  # all numbers, or some by name
+
+
+class State(Protocol):
+    """What has coordinates and speeds: an assembly, an equilibrium."""
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates."""
+
+    @property
+    def v(self) -> np.ndarray:
+        """Speeds."""
+
+
+Both = Sequence[Start] | State | None  # (q0, v0), or a state
+ManyStarts = Sequence[Start | Rows] | Mapping[str, Numbers] | State | None  # for all runs, or (in rows, by name) for each
 File = str | os.PathLike[str]
 Law = float | Callable[..., Any]  # a number, or a function of time (and state)
 VectorLaw = Vector | Callable[..., Any]

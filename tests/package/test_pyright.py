@@ -33,6 +33,17 @@ s.mass_matrix([0.0, 1, 0, 0, 0])
 ok: bool = madi.check(m).ok and m.check().ok
 rest = madi.statics(m, {"A": 0.1})
 print(madi.linearize(rest).modes[0]["frequency"], madi.assemble(m, pin=["A"]).q.shape)
+again: madi.Run = m.simulate(1.0, step=1e-3, reactions=["A"], start=(None, {"A": 1.0}), progress=False)
+madi.simulate(m, 1.0, start=madi.assemble(m))
+highest = {"top": lambda run: run["bob.z"].max(), "q": "q"}
+madi.simulate_many(m, {"bob.mass": [1.0, 2.0]}, 1.0, step=0.01, keep=highest)
+madi.simulate_many(m, {"bob.mass": np.ones(3)}, start=(np.zeros((3, s.nq)), None), times=[0.0, 1.0])
+corner = madi.vehicle.Corner
+m.simulate(1.0, stepp=1e-3)  # ERROR
+m.simulate(1.0, step="short")  # ERROR
+madi.simulate(m, 1.0, start=3.0)  # ERROR
+madi.simulate_many(m, {"bob.mass": [1.0]}, history=True)  # ERROR
+madi.vehicle.no_such_thing  # ERROR
 madi.Newmark(betta=0.25)  # ERROR
 madi.simulate(m, 1.0, stepp=1e-3)  # ERROR
 m.revolutte("B")  # ERROR

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from inspect import signature
+from typing import get_type_hints
 
 from tests.package.places import ROOT
 
@@ -23,6 +25,9 @@ assert_type(run.data, xr.Dataset)
 s = m.build()
 assert_type(s, madi.System)
 assert_type(s.forward_dynamics(s.q0, s.v0), np.ndarray)
+assert_type(m.simulate(1.0, step=1e-3), madi.Run)
+madi.vehicle.no_such_thing  # ERROR
+m.simulate(1.0, stepp=1e-3)  # ERROR
 madi.Newmark(betta=0.25)  # ERROR
 madi.simulate(m, 1.0, stepp=1e-3)  # ERROR
 m.revolutte("B")  # ERROR
@@ -45,3 +50,18 @@ def test_names_and_answers_have_types(tmp_path):
     told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout
     wrong = {k for k, line in enumerate(SCRIPT.splitlines(), start=1) if "# ERROR" in line}
     assert {int(line.split(":")[1]) for line in told.splitlines() if ": error:" in line} == wrong, told
+
+
+def test_options_of_runs_are_those_of_simulate():
+    """What type checkers are told of `Model.simulate` and `simulate_many`, against the functions themselves."""
+    from madi.run import batch, options, simulate
+    from madi.run.checkpoint import Checkpoint
+
+    known = {"Run": object, "Checkpoint": Checkpoint}
+    face = get_type_hints(simulate.simulate, localns=known)
+    told = get_type_hints(options.RunOptions, localns=known)
+    assert told.pop("every") == float | None
+    assert told == {name: face[name] for name in simulate.OPTIONS}
+    own = set(signature(batch.simulate_many).parameters)
+    of_many = get_type_hints(options.ManyOptions, localns=known)
+    assert of_many == {name: face[name] for name in simulate.PREPARED if name not in own and name != "history"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from madi.spatial.rotation import PARALLEL
 
 if TYPE_CHECKING:
     from madi.results.run import Run
+    from madi.run.options import RunOptions
     from madi.system import System
 
 MOST_OUTPUTS = 1e7  # `every` is a mistake
@@ -593,11 +594,11 @@ class Model:
 
         return save(self, path)
 
-    def simulate(self, duration: float | None = None, **options: Any) -> Run:
+    def simulate(self, duration: float | None = None, **options: Unpack[RunOptions]) -> Run:
         """`madi.simulate` with what `self.run` (a file's `run:`) says, and `options` over it."""
         from madi.run.simulate import simulate
 
-        given = {**fitting(self.run, options), **options}
+        given: dict[str, Any] = {**fitting(self.run, {**options}), **options}
         if duration is not None:
             given["duration"] = duration
         if "duration" not in given:

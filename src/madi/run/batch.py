@@ -10,18 +10,18 @@ from __future__ import annotations
 import os
 import threading
 import time as clock
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 
 from madi.errors import EngineError, InputError, ModelError
-from madi.given import File
+from madi.given import File, ManyStarts
 from madi.model.model import Model
 from madi.results.progress import Progress
 from madi.run.collected import Collected
-from madi.run.options import refuse, start_of
+from madi.run.options import ManyOptions, refuse, start_of
 from madi.run.simulate import PREPARED, warn_of_compiler
 from madi.run.slice import Slices, Sweep
 from madi.run.starts import Starts
@@ -31,6 +31,9 @@ from madi.topology.parameters import parameters as locate
 if TYPE_CHECKING:
     import xarray as xr
 
+    from madi.results.run import Run
+
+Keep: TypeAlias = "str | Callable[[Run], Any]"  # a variable, signal or expression, or a function of a run
 SLICE = 0.1  # s of computing, about, that a thread takes upon itself at a time
 WORTH_A_THREAD = 0.02  # s of computing that are left: below, one thread is sooner done
 
@@ -40,13 +43,13 @@ def simulate_many(
     parameters: Mapping[str, Any] | None = None,
     duration: float = 1.0,
     *,
-    start: Any = None,
-    keep: Any = ("q", "v"),
+    start: ManyStarts = None,
+    keep: Keep | Sequence[Keep] | Mapping[str, Keep] = ("q", "v"),
     workers: int | None = None,
     on: Any = None,
     out: File | None = None,
     progress: bool | None = None,
-    **options: Any,
+    **options: Unpack[ManyOptions],
 ) -> xr.Dataset:
     """Run one model many times, on all cores; returns one dataset with the dimension `run`.
 
@@ -71,8 +74,9 @@ def simulate_many(
     >>> dict(found["q"].sizes)
     {'run': 3, 'time': 51, 'coordinate': 1}
     """
-    _refuse(model, parameters, workers, on, options)
-    sweep = swept(model, parameters or {}, duration, start, keep, options)
+    asked: dict[str, Any] = {**options}
+    _refuse(model, parameters, workers, on, asked)
+    sweep = swept(model, parameters or {}, duration, start, keep, asked)
     first = Slices(sweep)
     collected = Collected(sweep, first, out)
     with Progress(f"{model.name}, {sweep.count} runs", float(sweep.count), progress) as bar:

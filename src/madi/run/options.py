@@ -3,24 +3,56 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from madi.engines import is_made_for_model
 from madi.errors import InputError
+from madi.given import Both, Vector
 from madi.integrate import METHODS
 from madi.integrate.march import ON_GRID
 from madi.integrate.method import Method
 from madi.loops.methods import LOOP_METHODS, LoopMethod, Projection
 from madi.model.model import END_ROUNDING
 
+if TYPE_CHECKING:
+    from madi.run.checkpoint import Checkpoint
+
 MOST_STEPS = 1e12  # of a run: nobody waits for more
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
 RTOL = 1e-6  # unless asked for
 POINTS = 1001  # outputs of an adaptive run
+
+
+class ManyOptions(TypedDict, total=False):
+    """Options of `simulate_many` beside its own, as type checkers know them."""
+
+    rtol: float | None
+    atol: float | None
+    max_step: float | None
+    loops: LoopMethod | str | Mapping[str, Any] | None
+    formulation: str | None
+    frame: str | None
+    step: float | None
+    method: Method | str | Mapping[str, Any] | None
+    engine: str
+    times: Vector | None
+    reactions: Sequence[str] | Mapping[str, str]
+
+
+class RunOptions(ManyOptions, total=False):
+    """All of `simulate` (a test keeps them alike), and `every` so many seconds an output, as model files have it."""
+
+    start: Both
+    progress: bool | None
+    checkpoint: Checkpoint | str | Path | None
+    history: bool
+    every: float | None
+
 
 # options that have become fields of methods and loop methods: how they are spelled now
 MOVED = {

@@ -11,7 +11,7 @@ from madi.engines import is_made_for_model
 from madi.engines.choice import choose_engine
 from madi.equations import FORMULATIONS
 from madi.errors import EngineError, InputError, RunError, warn
-from madi.given import Vector
+from madi.given import Both, Vector
 from madi.integrate.memory import DONE
 from madi.integrate.method import Method, Steps
 from madi.loops.methods import LoopMethod
@@ -55,7 +55,7 @@ def simulate(
     frame: str | None = None,
     times: Vector | None = None,
     reactions: Sequence[str] | Mapping[str, str] = (),
-    start: Any = None,
+    start: Both = None,
     progress: bool | None = None,
     checkpoint: Checkpoint | str | Path | None = None,
     history: bool = False,
