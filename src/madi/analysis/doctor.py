@@ -10,7 +10,6 @@ import numpy as np
 
 from madi.analysis.linearize import Linear, linearize
 from madi.assembly.redundancy import Mobility, length_of
-from madi.assembly.rows import Rows
 from madi.errors import (
     ERROR,
     REMARK,
@@ -267,7 +266,6 @@ def _positions(system: System, start: Any, found: Mobility) -> Iterator[Finding]
     free = np.flatnonzero(np.asarray(system.layout.arrays.drive) == FREE_COLUMN)
     if found.degrees_of_freedom != 1 or not found.rank or system.n_constraints > 60 or len(free) != system.nv:
         return
-    system.constraint_rows = Rows(system, "jit")  # hundreds of evaluations
     places = list(_march(system, start.q, 0.15, MARCH))
     if len(places) < FEWEST_PLACES:
         return

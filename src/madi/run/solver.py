@@ -240,7 +240,7 @@ class Solver(Integration):
         """The state at time zero; what is locked does not move."""
         v = np.where(self.system.layout.arrays.drive == LOCKED, 0.0, v)
         if self.jumps:  # a drive that moves from the start on does not jump there
-            v[self.driven] = self.system.observe(q, v, engine="plain").v[0][self.driven]
+            v[self.driven] = self.system.observe(q, v).v[0][self.driven]
         super().start(q, v)
 
     def connect(self) -> Any:

@@ -84,7 +84,7 @@ def over_bumps(system: System, start: tuple[np.ndarray, np.ndarray], method: Met
     """A longest step for adaptive methods, so that none leaps over a bump: half the shortest, at the speed of the start."""
     if method.adaptive is None:
         return None
-    seen = system.observe(*start, engine="plain")
+    seen = system.observe(*start)
     steps = []
     for body, road in system.roads:
         shortest = road.shortest()
