@@ -25,6 +25,7 @@ from madi.errors import (
 from madi.integrate import METHODS
 from madi.integrate.method import Method
 from madi.joints.columns import FREE_COLUMN
+from madi.kernel.cores import one_core
 from madi.loops.methods import LOOP_METHODS, LoopMethod
 from madi.model.elements import Body, body_name, inertia_matrix
 from madi.model.model import Model
@@ -294,7 +295,8 @@ def _march(
         chart_point(arrays, q, before, last)
     for k in range(count):
         J = system.constraint_jacobian(q)
-        direction = np.linalg.svd(J)[2][-1]
+        with one_core(len(J)):
+            direction = np.linalg.svd(J)[2][-1]
         direction = direction if last is None or np.dot(direction, last) >= 0 else -direction
         last, moved = direction, np.empty(system.nq)
         exponential(arrays, q, step * direction / np.max(np.abs(direction)), moved)

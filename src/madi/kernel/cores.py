@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-SMALL = 64  # rows: what is smaller, BLAS leaves on one core by itself
+SMALL = 16  # rows: what is smaller, BLAS leaves on one core by itself (some functions deal out thirty)
 PACKAGES = ("numpy", "scipy")  # each brings a BLAS of its own
 PREFIXES, SUFFIXES = ("scipy_", ""), ("64_", "", "_64")  # of what it calls its functions
 BY_OPENMP = 2  # what OpenBLAS says of its threads where their number is each thread's own
@@ -103,7 +103,7 @@ _libraries = _Libraries()
 
 @contextmanager
 def one_core(rows: int = SMALL + 1) -> Iterator[None]:
-    """Linear algebra of so many rows (default: many) on one core. BLAS deals even a hundred rows out to all of them, and
+    """Linear algebra of so many rows (default: many) on one core. BLAS deals even thirty rows out to all of them, and
     there they mostly wait for each other: on two cores eigenvalues took up to fifty times as long. So answers do not depend
     on the number of cores either. Any number of threads may be inside; what others compute meanwhile with NumPy is on one
     core too."""
