@@ -134,3 +134,22 @@ def test_statics_of_what_cannot_move_gives_its_loads():
     m.revolute("C", m.ground, "right", at=(2, 0, 0), axis=(0, 1, 0))
     load = madi.statics(m).reactions(["A"])["A"].force
     np.testing.assert_allclose(load, [98.1 * 0.5, 0, 98.1], atol=1e-8)
+
+
+def test_a_long_chain_of_springs_by_hand():
+    """Each of ninety springs carries what hangs below it; stiffness and frequencies of equal springs in a row are known."""
+    n, mass, stiffness = 90, 0.2, 5e3
+    m = madi.Model("springs in a row")
+    before = m.ground
+    for k in range(n):
+        pan = m.body(f"p{k}", mass, inertia=(1, 1, 1), position=(0, 0, -k - 1))
+        m.prismatic(f"z{k}", before, pan, at=(0, 0, -k), axis=(0, 0, 1))
+        m.joint_spring(f"s{k}", f"z{k}", stiffness=stiffness)
+        before = pan
+    rest = madi.statics(m)
+    below = mass * 9.81 * (n - np.arange(n))
+    np.testing.assert_allclose(rest.q, -below / stiffness, rtol=1e-9)
+    assert rest.stable
+    odd = (2 * np.arange(n) + 1) * np.pi / (2 * (2 * n + 1))  # one end held, one free
+    frequencies = [mode["frequency"] for mode in madi.linearize(rest).modes]
+    np.testing.assert_allclose(frequencies, 2 * np.sqrt(stiffness / mass) * np.sin(odd) / (2 * np.pi), rtol=1e-7)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import madi
-from madi.bench import growth
-from madi.bench.growth import Point, Quantity
+from madi.bench import further, growth
+from madi.bench.further import FURTHER
+from madi.bench.quantity import Point, Quantity
+from madi.engines.compiler import compiler
 
 
 def test_the_line_is_a_power_law():
@@ -32,6 +34,7 @@ def test_a_table_of_the_right_shape(monkeypatch):
     )
     monkeypatch.setattr(growth, "QUANTITIES", made)
     monkeypatch.setattr(growth, "QUICK", (2, 4))
+    monkeypatch.setattr(growth, "FURTHER", ())
     rows, against = growth.report(quick=True)["tables"].values()
     assert [row["of"] for row in rows] == ["madi", "twice"]
     assert rows[1]["exponent"] == pytest.approx(0.0)
@@ -53,3 +56,17 @@ def test_the_peers_implicit_steps_are_of_the_same_chain():
     theirs = np.array(exudyn.mbs.systemData.GetODE2Coordinates())
     run = madi.simulate(system, 0.02, step=1e-3, method=growth.EVERY_STEP, start=(q, v), engine="jit", times=[0.02])
     np.testing.assert_allclose(run.data["q"].values[-1], theirs, atol=1e-8)
+
+
+@pytest.mark.parametrize("title", [title for title, *_ in FURTHER])
+def test_what_else_grows_is_measured(title, monkeypatch):
+    """Every quantity at its two smallest sizes."""
+    monkeypatch.setattr(further, "SECONDS", 1e-3)
+    monkeypatch.setattr(further, "OUTPUTS", 201)
+    quantities, sizes = next((made, few[:2]) for name, made, _, few in FURTHER if name == title)
+    if title.startswith("Generated C") and compiler() is None:
+        pytest.skip("no C compiler here")
+    for quantity in quantities:
+        points = {n: quantity.measure(n) for n in sizes}
+        assert all(point.seconds > 0 and point.work >= n for n, point in points.items())
+        assert np.isfinite(growth.line(points)[1])

@@ -110,3 +110,75 @@ def test_a_solver_that_runs_again_calls_what_it_was_given_last():
                 assert table[name] == part.table.ctypes.data, name
         np.testing.assert_array_equal(found[1], found[0])
         np.testing.assert_array_equal(found[2], found[0])
+
+
+def crank_rocker(**given):
+    """A four-bar in the plane whose crank starts where it is told."""
+    m = madi.Model("crank and rocker", gravity=(0, 0, -9.81))
+    for name, x, z in (("crank", 0.0, 0.25), ("coupler", 0.75, 0.75), ("rocker", 1.5, 0.5)):
+        m.body(name, 1.0, inertia=(0.1, 0.1, 0.1), position=(x, 0, z))
+    m.revolute("A", m.ground, "crank", at=(0, 0, 0), axis=(0, 1, 0), **given)
+    m.revolute("B", "crank", "coupler", at=(0, 0, 0.5), axis=(0, 1, 0))
+    m.revolute("C", "coupler", "rocker", at=(1.5, 0, 1.0), axis=(0, 1, 0), cut=True)
+    m.revolute("D", m.ground, "rocker", at=(1.5, 0, 0), axis=(0, 1, 0))
+    return m
+
+
+@pytest.mark.parametrize("engine", ["jit", "plain"])
+def test_loops_that_moved_points_tear_open_are_closed_where_single_runs_start(engine, monkeypatch):
+    """In the compiled loop, without Python."""
+    from madi.run.slice import Slices
+
+    m = crank_rocker(q0=0.8, v0=2.0)
+    values = {"D.at.x": np.linspace(1.3, 1.7, 4), "B.at.z": np.linspace(0.4, 0.6, 4)}
+    asked = []
+    monkeypatch.setattr(Slices, "_assemble", lambda self, k, q, v: asked.append(k))
+    found = madi.simulate_many(m, values, 0.05, step=0.01, engine=engine, workers=1)
+    assert not asked
+    for k in range(4):
+        alone = madi.simulate(changed(m, {name: float(v[k]) for name, v in values.items()}), 0.05, step=0.01, engine=engine)
+        np.testing.assert_allclose(found["q"].values[k], alone.data["q"].values, atol=1e-9)
+        np.testing.assert_allclose(found["v"].values[k], alone.data["v"].values, atol=1e-8)
+        assert found["q"].values[k, 0, 0] == 0.8
+
+
+def test_starts_of_their_own_with_loops(monkeypatch):
+    """The crank anywhere in its turn: it is led there from the drawing, as `assemble` does; what cannot be there is told."""
+    from madi.run.slice import Slices
+
+    m, python = crank_rocker(), Slices._assemble
+    starts = {"A": np.array([-2.9, -1.0, 0.0, 0.5, 2.0, 3.1])}
+    asked = []
+    monkeypatch.setattr(Slices, "_assemble", lambda self, k, q, v: asked.append(k) or python(self, k, q, v))
+    found = madi.simulate_many(
+        m, {"rocker.mass": np.linspace(1, 2, 6)}, 0.02, start=(starts, {"A": np.full(6, 1.5)}), step=0.01
+    )
+    assert not asked
+    s = m.build()
+    for k, angle in enumerate(starts["A"]):
+        right = s.assemble({"A": angle}, {"A": 1.5})
+        np.testing.assert_allclose(found["q"].values[k, 0], right.q, atol=1e-10)
+        np.testing.assert_allclose(found["v"].values[k, 0], right.v, atol=1e-9)
+    found = madi.simulate_many(m, {"B.at.z": [0.5, 3.0, 0.6]}, 0.02, start=({"A": [0.1, -1.57, 0.3]}, None), step=0.01)
+    assert asked == [1]
+    assert list(found["cause"].values) == ["", "loops cannot be closed", ""]
+    assert np.isfinite(found["q"].values[[0, 2]]).all()
+
+
+def test_extremes_of_named_elements_are_looked_at():
+    """The others are as they were; what the named ones do to the whole is told too."""
+    m = sprung_double_pendulum()
+    for name, value, told in (
+        ("a.mass", -1.0, "mass"),
+        ("b.mass", 0.0, "inertia without mass"),
+        ("a.inertia.x", -3.0, "inertia"),
+    ):
+        with pytest.raises(madi.ModelError, match=told):
+            madi.simulate_many(m, {name: [1.0, value]}, 0.1, step=0.01)
+    point = madi.Model("a point mass on an arm")
+    bob = point.body("bob", 1.0, position=(1, 0, 0))
+    point.revolute("pin", point.ground, bob, at=(0, 0, 0), axis=(0, 1, 0))
+    with pytest.raises(madi.ModelError, match="nothing with inertia"):
+        madi.simulate_many(point, {"pin.at.x": [0.0, 1.0]}, 0.1, step=0.01)
+    assert changed(m, {"a.mass": 7.0}).bodies[1] is m.bodies[1]
+    assert m.bodies[0].mass != 7.0

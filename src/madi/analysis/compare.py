@@ -174,7 +174,7 @@ def _constraint_forces(system: System, run: Run) -> np.ndarray:
     multipliers = data["multiplier"].values
     return np.array(
         [
-            system.constraint_jacobian(q, float(t), engine="plain").T @ lam
+            system.constraint_jacobian(q, float(t)).T @ lam
             for q, t, lam in zip(data["q"].values, data["time"].values, multipliers, strict=True)
         ]
     )

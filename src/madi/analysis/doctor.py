@@ -10,7 +10,6 @@ import numpy as np
 
 from madi.analysis.linearize import Linear, linearize
 from madi.assembly.redundancy import Mobility, length_of
-from madi.assembly.rows import Rows
 from madi.errors import (
     ERROR,
     REMARK,
@@ -26,6 +25,7 @@ from madi.errors import (
 from madi.integrate import METHODS
 from madi.integrate.method import Method
 from madi.joints.columns import FREE_COLUMN
+from madi.kernel.cores import one_core
 from madi.loops.methods import LOOP_METHODS, LoopMethod
 from madi.model.elements import Body, body_name, inertia_matrix
 from madi.model.model import Model
@@ -267,7 +267,6 @@ def _positions(system: System, start: Any, found: Mobility) -> Iterator[Finding]
     free = np.flatnonzero(np.asarray(system.layout.arrays.drive) == FREE_COLUMN)
     if found.degrees_of_freedom != 1 or not found.rank or system.n_constraints > 60 or len(free) != system.nv:
         return
-    system.constraint_rows = Rows(system, "jit")  # hundreds of evaluations
     places = list(_march(system, start.q, 0.15, MARCH))
     if len(places) < FEWEST_PLACES:
         return
@@ -296,7 +295,8 @@ def _march(
         chart_point(arrays, q, before, last)
     for k in range(count):
         J = system.constraint_jacobian(q)
-        direction = np.linalg.svd(J)[2][-1]
+        with one_core(len(J)):
+            direction = np.linalg.svd(J)[2][-1]
         direction = direction if last is None or np.dot(direction, last) >= 0 else -direction
         last, moved = direction, np.empty(system.nq)
         exponential(arrays, q, step * direction / np.max(np.abs(direction)), moved)

@@ -29,6 +29,7 @@ from madi.joints import KINDS
 from madi.joints.chart import exponential
 from madi.joints.columns import FREE_COLUMN
 from madi.kernel import LEAST_SIZE
+from madi.kernel.cores import one_core
 from madi.model.model import Model
 from madi.results.label import label
 from madi.results.run import Run
@@ -93,7 +94,8 @@ class Linear:
     @cached_property
     def _decomposed(self) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues by size, and eigenvectors, of A."""
-        values, vectors = np.linalg.eig(self.A)
+        with one_core(len(self.A)):
+            values, vectors = np.linalg.eig(self.A)
         order = np.argsort(np.abs(values), kind="stable")
         return values[order], vectors[:, order]
 
@@ -185,7 +187,8 @@ def linearize(
         system, q = rest.system, rest.q
     here, speed = system.checked_coordinates(q), system.checked_vector(v, system.nv, "v")
     seen = system.observe(here.copy(), speed.copy(), t)
-    return _Point(system, seen.q[0], seen.v[0], t).linear(list(inputs), list(outputs))
+    with one_core(system.nv):
+        return _Point(system, seen.q[0], seen.v[0], t).linear(list(inputs), list(outputs))
 
 
 class _Point:
@@ -212,14 +215,18 @@ class _Point:
 
     def _reduce(self) -> None:
         """N and X, by independent coordinates: those a pivoted QR of the null space takes first, by mass."""
+        n = int(self.free.sum())
+        if not len(self.J):
+            self.independent, self.N, self.X = np.arange(n), np.eye(n), np.zeros((n, n))
+            return
         from scipy.linalg import qr
 
-        n = int(self.free.sum())
         root = np.sqrt(np.diag(self.M))
-        _, s, Vt = np.linalg.svd(self.J / root, full_matrices=True) if len(self.J) else (None, np.zeros(0), np.eye(n))
+        _, s, Vt = np.linalg.svd(self.J / root, full_matrices=True)
         rank = int(np.sum(s > DEPENDENT * max(s[0], LEAST_SIZE))) if len(s) else 0
         null = Vt[rank:].T / root[:, None]
-        *_, order = qr((null * root[:, None]).T, mode="economic", pivoting=True)
+        with one_core(n):  # SciPy's own BLAS, just loaded
+            *_, order = qr((null * root[:, None]).T, mode="economic", pivoting=True)
         self.independent = np.sort(order[: n - rank])
         self.N = null @ np.linalg.inv(null[self.independent])
         self.X = np.zeros((n, n - rank))

@@ -54,7 +54,7 @@ class Assembly:
     @property
     def a(self) -> np.ndarray:
         """The accelerations there."""
-        return self.system.forward_dynamics(self.q, self.v, t=self.t, engine="plain")
+        return self.system.forward_dynamics(self.q, self.v, t=self.t)
 
     def __str__(self) -> str:
         far = sorted(self.moved.items(), key=lambda item: -abs(item[1]))
@@ -74,7 +74,7 @@ class Assembly:
 
 
 class Closer:
-    """Evaluates the rows of a system in plain Python, and closes them."""
+    """Evaluates the rows of a system, and closes them."""
 
     def __init__(self, system: System, t: float):
         self.system, self.t = system, t

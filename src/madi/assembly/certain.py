@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from madi.kernel.cores import one_core
+
 SURE = 1e-10  # smallest eigenvalue of A_i A_i^T, against the largest, of rows that surely are independent (1e-5 squared)
 NEXT_TO_NOTHING = 3e-11  # of the largest diagonal entry: pivots of dependent rows; below what is SURE
 DELTA = 1e-14  # the same: so that no pivot is zero, above the rounding of what is left of a dependent row
@@ -87,10 +89,11 @@ def certain(A: Any) -> Certain | None:
     from scipy.sparse.linalg import ArpackError
 
     try:
-        found = _ranked(A.tocsr())
-        if found is not None:
-            found.smallest = _smallest(found)
-        return found
+        with one_core(A.shape[0]):
+            found = _ranked(A.tocsr())
+            if found is not None:
+                found.smallest = _smallest(found)
+            return found
     except (RuntimeError, ArpackError):  # exactly singular, or not found
         return None
 

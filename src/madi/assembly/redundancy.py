@@ -20,6 +20,7 @@ from madi.assembly.rows import Block, Sparse
 from madi.errors import InputError
 from madi.joints.columns import FREE_COLUMN
 from madi.kernel import LEAST_SIZE
+from madi.kernel.cores import one_core
 
 if TYPE_CHECKING:
     from madi.system import System
@@ -140,8 +141,9 @@ def _redundant(block: Block, rank: int) -> tuple[list[int], np.ndarray | Certain
         return block.rows[block.certain.dependent].tolist(), block.certain
     if not rank:
         return block.rows.tolist(), np.eye(len(block.rows))
-    left = np.linalg.svd(block.matrix, full_matrices=True)[0]
-    *_, order = qr(block.matrix.T, mode="economic", pivoting=True)
+    with one_core(len(block.rows)):
+        left = np.linalg.svd(block.matrix, full_matrices=True)[0]
+        *_, order = qr(block.matrix.T, mode="economic", pivoting=True)
     return block.rows[order[rank:]].tolist(), left[:, rank:]
 
 

@@ -16,14 +16,15 @@ import numpy as np
 
 from madi.assembly.certain import Certain, certain
 from madi.constraints.coupler import entry
+from madi.engines.library import has
 from madi.equations import ENTRIES
-from madi.equations.residual import rows_at
+from madi.kernel.cores import one_core
 from madi.topology.pattern import row_entries
 
 if TYPE_CHECKING:
     from madi.system import System
 
-LARGE = 64  # rows of a block: beyond, it is first tried sparsely (full ones are what NumPy spreads over all cores)
+LARGE = 64  # rows of a block: beyond, it is first tried sparsely (full ones take the time)
 NOTHING = np.zeros(1)  # what an entry is given that needs nothing beside the state
 ROUNDING = 1e-14  # of the largest entry: smaller ones tie nothing together, and change no singular value that counts
 
@@ -59,7 +60,8 @@ class Block:
         if not len(self.columns):
             return np.zeros(0)
         if self.certain is None:
-            return np.linalg.svd(self.matrix, compute_uv=False)
+            with one_core(len(self.rows)):
+                return np.linalg.svd(self.matrix, compute_uv=False)
         found = np.zeros(min(len(self.rows), len(self.columns)))
         found[: self.certain.rank] = self.certain.largest
         found[self.certain.rank - 1] = self.certain.smallest
@@ -114,9 +116,11 @@ class Sparse:
             if not len(block.columns) or not np.any(right[block.rows]):
                 continue
             if block.certain is not None:
-                x[block.columns] = block.certain.solve(right[block.rows])
+                with one_core(len(block.rows)):
+                    x[block.columns] = block.certain.solve(right[block.rows])
             else:
-                parts.append((block, np.linalg.svd(block.matrix, full_matrices=False)))
+                with one_core(len(block.rows)):
+                    parts.append((block, np.linalg.svd(block.matrix, full_matrices=False)))
         largest = max((s[0] for _, (_, s, _) in parts), default=0.0)
         for block, (left, s, turned) in parts:
             count = int(np.sum(s > rank * largest))
@@ -162,13 +166,14 @@ def _grouped(
 
 
 class Rows:
-    """The rows of a system with the columns of drives, at the state as given: by plain Python, which has done a few states
-    before machine code is loaded, or by "jit"."""
+    """The rows of a system with the columns of drives, at the state as given: in the machine code that comes with the
+    package; without it, a few rows are done in Python before the code is compiled."""
 
-    def __init__(self, system: System, engine: str = "plain"):
-        self.engine = system.engine(engine)
+    def __init__(self, system: System):
+        self.system = system
+        self.engine = system.engine("jit" if has("gaps") or system.n_constraints > LARGE else "plain")
         self.model = model = system.layout.arrays
-        self._terms = 0 if engine == "plain" else ENTRIES["constraints"].out(system.layout.sizes)
+        self._length = ENTRIES["gaps"].out(system.layout.sizes)
         found = row_entries(model.values(), of_drives=True)
         self.row = np.repeat(np.arange(len(found)), [len(one) for one in found])
         flat = np.array([one for row in found for one in row], dtype=np.int64).reshape(-1, 4)
@@ -178,12 +183,9 @@ class Rows:
 
     def at(self, t: float, q: np.ndarray, v: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, Sparse]:
         """Phi, Phi', Phi_q."""
-        model, work, v = self.model, self.engine.work, np.zeros(self.shape[1]) if v is None else v
-        if self._terms:
-            self.engine.evaluate("constraints", t, q, v, NOTHING, self._terms)
-        else:
-            with np.errstate(all="ignore"):
-                rows_at(model, work, t, q, v)
+        work, v = self.engine.work, np.zeros(self.shape[1]) if v is None else v
+        self.engine.evaluate("gaps", t, q, v, NOTHING, self._length)
+        self.system._raise_from_functions()
         return work.phi.copy(), work.rate.copy(), Sparse(self.shape, self.row, self.column, self._values(work))
 
     def _values(self, work: Any) -> np.ndarray:

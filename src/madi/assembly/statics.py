@@ -23,11 +23,13 @@ import numpy as np
 
 from madi.assembly.assemble import CLOSED, start_vector
 from madi.assembly.redundancy import DEPENDENT
+from madi.engines.jit import JitEngine
 from madi.errors import InputError, RunError
 from madi.given import Start
 from madi.joints.chart import retract
 from madi.joints.columns import FREE_COLUMN
 from madi.kernel import LEAST_SIZE
+from madi.kernel.cores import one_core
 from madi.model.elements import joint_name
 from madi.model.model import Model
 from madi.system import System
@@ -86,11 +88,8 @@ class Balance:
         self.still = system.still()
         if not self.still.has_exact_slopes:
             raise InputError(f"model {system.name!r} is too large to trace; settle it by a damped simulation")
-        from madi.engines.plain import PlainEngine
-
-        layout = self.still.layout
-        self.engine = PlainEngine(layout)
-        self.weightless = PlainEngine(repack(layout, {}, {"gravity": np.zeros(3)}))
+        self.engine = self.still.engine()
+        self.weightless = JitEngine(repack(self.still.layout, {}, {"gravity": np.zeros(3)}))
         self.rows = np.asarray(model.row_place) >= 0
         self.states = slice(int(model.v_at[0]), system.nv)
         self.size = system.nv + 2 * system.n_constraints
@@ -104,6 +103,7 @@ class Balance:
             x = np.concatenate([np.zeros(2 * nv), lam])
             out = self.engine.evaluate("residual", self.t, q, v, x, self.size)
             found = self.still._blocks(self.t, q, v, x)
+            self.still._raise_from_functions()
             if not (all(np.isfinite(block).all() for block in found.values()) and np.isfinite(out).all()):
                 raise RunError(f"model {system.name!r}: forces or stiffnesses are not finite where it should rest")
             found["q"][:, self.states] = found["qd"][:, self.states]
@@ -181,6 +181,11 @@ def statics(model: Model | System, q0: Start = None, t: float = 0.0) -> Equilibr
     if not isinstance(model, Model | System):
         raise InputError(f"statics: give a Model or a System, not {type(model).__name__}")
     system = model if isinstance(model, System) else model.build()
+    with one_core(system.nv + system.n_constraints):
+        return _settled(system, q0, t)
+
+
+def _settled(system: System, q0: Start, t: float) -> Equilibrium:
     balance = Balance(system, t)
     q, v, lam = _start(system, q0, t), np.zeros(system.nv), np.zeros(system.n_constraints)
     v[balance.states] = system.v0[balance.states]
@@ -245,7 +250,7 @@ def _start(system: System, q0: Any, t: float) -> np.ndarray:
         found = system.start if q0 is None and t == 0.0 else system.assemble(q0, t=t)
         return found.q.copy()
     q = system.checked_coordinates(start_vector(q0, system.coordinates, system.q0, "q0"), "q0").copy()
-    return system.observe(q, None, t, engine="plain").q[0].copy()
+    return system.observe(q, None, t).q[0].copy()
 
 
 def _moved(system: System, q: np.ndarray, d: np.ndarray) -> np.ndarray:

@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from madi.analysis.doctor import examine
+from madi.bench.further import FURTHER
 from madi.bench.models import chain
 from madi.bench.peers import loop_peers, peers_of
+from madi.bench.quantity import ROUNDS, Point, Quantity, least
 from madi.bench.trees import state
 from madi.engines.jit import entry_code
 from madi.integrate import Newmark
@@ -35,37 +36,8 @@ from madi.view.page import page
 SIZES, QUICK = (10, 20, 40, 80, 160, 320), (10, 20, 40)
 STEP, STEPS = 1e-3, 20  # s, and how many: before long chains whip
 LONGEST = 10.0  # CPU seconds at one size, beyond which larger ones are not tried
-ROUNDS = 3
 EVERY_STEP = Newmark(jacobian="step")
 MODELS: dict[str, Callable[[int], Model]] = {"chain": chain, "four-bars": four_bars.model}
-
-
-@dataclass(frozen=True)
-class Point:
-    """What is measured at one size: CPU seconds, and the size it is laid over."""
-
-    seconds: float
-    work: float
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """How it is measured, and in what unit (so many to a second) it is told."""
-
-    name: str
-    who: str
-    measure: Callable[[int], Point]
-    unit: float = 1.0
-
-
-def least(act: Callable[[], Any], rounds: int = ROUNDS) -> float:
-    """CPU seconds, the best of a few."""
-    found = np.inf
-    for _ in range(rounds):
-        begin = time.process_time()
-        act()
-        found = min(found, time.process_time() - begin)
-    return float(found)
 
 
 # ---- madi ----------------------------------------------------------------------------------------------------------------
@@ -198,28 +170,34 @@ def line(points: Mapping[int, Point]) -> tuple[float, float]:
 
 def report(quick: bool = False) -> dict[str, Any]:
     """A row for every quantity, madi's first; then who takes how many times as long."""
-    sizes = QUICK if quick else SIZES
-    rows, found = list[dict[str, Any]](), dict[tuple[str, str], dict[int, Point]]()
-    for quantity in QUANTITIES:
-        points = found[quantity.name, quantity.who] = measured(quantity, sizes)
-        exponent, constant = line(points)
-        rows.append({
-            "quantity": quantity.name, "of": quantity.who, "exponent": exponent,
-            "each": constant * quantity.unit,
-            **{str(n): points[n].seconds * quantity.unit if n in points else float("nan") for n in sizes},
-        })  # fmt: skip
+    sizes, found = QUICK if quick else SIZES, dict[tuple[str, str], dict[int, Point]]()
+    rows = [_row(quantity, sizes, found) for quantity in QUANTITIES]
+    further = {
+        title: [_row(quantity, few if quick else many, {}) for quantity in quantities]
+        for title, quantities, many, few in FURTHER
+    }
     against = [
         {"quantity": name, "of": who, **{str(n): _ratio(points, found[name, "madi"], n) for n in sizes}}
         for (name, who), points in found.items() if who != "madi"
     ]  # fmt: skip
     return {
         "title": "How what a user waits for grows",
-        "tables": {"CPU time at 10 to 320 bodies of a chain, or four-bars": rows, "peer / madi": against},
+        "tables": {"CPU time at 10 to 320 bodies of a chain, or four-bars": rows, "peer / madi": against, **further},
         "notes": [
             "exponent: of time over bodies or loops, of derivatives over entries that are not zero; each: per body, loop or "
             f"entry at the middle. What took longer than {LONGEST:g} s of CPU, or what a peer gives up at, ends its row.",
         ],
     }
+
+
+def _row(quantity: Quantity, sizes: tuple[int, ...], found: dict[tuple[str, str], dict[int, Point]]) -> dict[str, Any]:
+    """A quantity at all sizes; its points are noted."""
+    points = found[quantity.name, quantity.who] = measured(quantity, sizes)
+    exponent, constant = line(points)
+    return {
+        "quantity": quantity.name, "of": quantity.who, "exponent": exponent, "each": constant * quantity.unit,
+        **{str(n): points[n].seconds * quantity.unit if n in points else float("nan") for n in sizes},
+    }  # fmt: skip
 
 
 def _ratio(points: Mapping[int, Point], own: Mapping[int, Point], n: int) -> float:

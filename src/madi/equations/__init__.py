@@ -24,7 +24,7 @@ from madi.equations.accelerations import (
 )
 from madi.equations.loads import loads, loads_newton_euler
 from madi.equations.observe import OBSERVED, POSES, STATE, body_pose, observe, point_jacobian, poses, state
-from madi.equations.residual import BALANCE, TERMS, TRIAL, constraints, inverse_dynamics, mass_matrix, residual
+from madi.equations.residual import BALANCE, GAPS, TERMS, TRIAL, constraints, gaps, inverse_dynamics, mass_matrix, residual
 from madi.equations.row import Row, with_bodies
 from madi.equations.slopes import slopes
 from madi.kernel import Kernel
@@ -69,6 +69,7 @@ ENTRIES: dict[str, Entry] = {
     "null-space": Entry(forward_null_space, traced=False),
     "close-null-space": Entry(close_null_space, traced=False),
     "constraints": Entry(constraints, TERMS),
+    "gaps": Entry(gaps, GAPS),
     "inverse": Entry(inverse_dynamics, TAU, A),
     "residual": Entry(residual, BALANCE, TRIAL),
     "slopes": Entry(slopes, None, TRIAL, traced=False),

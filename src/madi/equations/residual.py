@@ -17,6 +17,7 @@ from madi.signals.tape import apply_forces
 TERMS = Row(phi="nr", rate="nr", gamma="nr", jacobian="nr*nv")  # of the constraints; Phi_q row by row
 TRIAL = Row(theta="nv", a="nv", lam="nr")  # of an implicit step: displacement in the chart, accelerations, multipliers
 BALANCE = Row(R="nv", phi="nr", rate="nr")
+GAPS = Row(phi="nr", rate="nr")
 PHI, RATE, GAMMA, JACOBIAN = (TERMS.place(name) for name in TERMS.named)
 TRIAL_A, TRIAL_LAM = TRIAL.place("a"), TRIAL.place("lam")
 BALANCE_PHI, BALANCE_RATE = BALANCE.place("phi"), BALANCE.place("rate")
@@ -33,6 +34,15 @@ def rows_at(model: Arrays, work: Work, t, q, v):
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
     evaluate_rows(model, work)
+
+
+@kernel
+def gaps(model: Arrays, work: Work, t, q, v, x, out):
+    """Of all rows Phi and Phi' at the state as given. psi, of which the entries of Phi_q are made, stay in work."""
+    rows_at(model, work, t, q, v)
+    nr = model.nr
+    for r in range(nr):
+        out[r], out[nr + r] = work.phi[r], work.rate[r]
 
 
 @kernel

@@ -1,7 +1,11 @@
 """Many runs of one model, one after the other: numbers set, a run, its outputs recorded; nothing of it in Python.
 
 What differs from run to run lies in rows of arrays, and so do the results. The loop returns when a slice of runs is done,
-and for what happens rarely: a run pauses or fails, or loops that parameters have torn open must be closed.
+and for what happens rarely: a run pauses or fails, or loops that parameters have torn open cannot be closed here.
+
+Open loops are closed on foot, as Python does it (assembly/assemble.py): what is given goes from the drawing to where it is
+wanted in strides, the loops closed at each. A coordinate is held by making it heavy: closing moves what is light. So this is
+done only where what is given leaves nothing else to choose; then any weights give the same state.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from madi.kernel.fields import Fields, Ints, Reals, function, given_reals, integ
 
 OPEN = 100  # of a batch, beside what loops return: the loops are open where a run shall start
 FRESH, CLOSED, RUNNING, FAILED = range(4)  # where the next run stands
+STRIDE = 0.15  # rad (or typical lengths) a held coordinate goes at a time
+FAR = 300.0  # the same: nobody walks so far
 
 
 class Stepped(Fields):
@@ -60,13 +66,16 @@ class Batch(Fields):
     n_begun: int = size()  # integers of the loops' scratch that are zero where a run begins
     width: int = size()  # kept of a recorded row; 0: nothing is recorded, states alone are kept
     loads: int = size()  # numbers of the loads recorded
+    n_held: int = size()  # coordinates, and speeds, that keep what is given
+    n_kept: int = size()
     run: Stepped = part(Stepped)
     recording: Recording = part(Recording)
     loading: LoadRecording = part(LoadRecording)
     loop: Any = function()
     record: Any = function()
     record_loads: Any = function()
-    check: Any = function()  # the constraints, where a start is taken for closed
+    check: Any = function()  # residuals of the constraints and their rates, where a start may be closed
+    closing: Any = function()  # closes loops that are open where a run shall start
     # what is set when a run begins
     model_reals: Reals = given_reals()
     parameters: Reals = given_reals()
@@ -79,6 +88,9 @@ class Batch(Fields):
     fresh_tally_reals: Reals = given_reals()
     fresh_tally_ints: Reals = given_reals()
     work_ints: Reals = given_reals()
+    closer_ints: Reals = given_reals()  # of what closes open loops: scratch and tally
+    closer_tally_reals: Reals = given_reals()
+    closer_tally_ints: Reals = given_reals()
     terms: Reals = given_reals()
     # rows, one for each run of the slice
     moved: Reals = given_reals()
@@ -100,10 +112,26 @@ class Batch(Fields):
     upto: Ints = ints("n_parts")
     ends: Reals = reals("n_parts")
     no_force: Reals = reals("nv")
+    held: Ints = ints("n_held")  # places in q; of the armatures in the model's numbers; their weights and typical sizes
+    held_mass: Ints = ints("n_held")
+    held_weight: Reals = reals("n_held")
+    held_size: Reals = reals("n_held")
+    kept: Ints = ints("n_kept")  # columns of the speeds
+    kept_mass: Ints = ints("n_kept")
+    kept_weight: Reals = reals("n_kept")
+    drawn: Reals = reals("nq")  # where what is not held begins
+    here: Reals = reals("nq")
+    there: Reals = reals("nq")
+    speed: Reals = reals("nv")
+    answer: Reals = reals("nv")
+    light: Reals = reals("n_held+n_kept")  # armatures as they are
     tolerance: float = real()  # of a closed start
     limit: int = integer()  # steps until the loop returns
     next: int = integer()
     last: int = integer()
+    as_drawn: int = integer()  # whether all runs start as the model is drawn: then most are closed
+    speeds_follow: int = integer()  # whether the speeds given leave nothing else to choose
+    valid: int = integer()  # where the scratch says that its matrix is
     stand: int = integer()  # of the next run: FRESH ...
     segment: int = integer()
 
@@ -121,15 +149,113 @@ def set_numbers(m: Batch, k):
 
 
 @kernel
+def gap(m: Batch, q, v, first, last):
+    """The largest of these residuals and rates; FAR if one is no number."""
+    call(m.check, 0.0, q, v, m.no_force, m.terms)
+    size = 0.0
+    for r in range(first, last):
+        x = abs(m.terms[r])
+        if not x <= size:
+            size = x if x < FAR else FAR
+    return size
+
+
+@kernel
 def is_closed(m: Batch, k):
     """Whether the loops are closed where run k starts."""
+    return gap(m, view1(m.q0, k * m.nq, m.nq), view1(m.v0, k * m.nv, m.nv), 0, 2 * m.nr) < m.tolerance
+
+
+@kernel
+def closes(m: Batch, q, v):
+    """Close in place; whether that is possible."""
+    call(m.closing, 0.0, q, v, m.no_force, m.answer)
+    return m.answer[0] == m.answer[0]
+
+
+@kernel
+def walk(m: Batch, k):
+    """Positions of run k, into `here`; whether it got there."""
+    far = 0.0
+    for j in range(m.nq):
+        m.here[j] = m.drawn[j]
+    for j in range(m.n_held):
+        m.light[j] = m.model_reals[m.held_mass[j]]
+        far = max(far, abs(m.q0[k * m.nq + m.held[j]]) / m.held_size[j])
+    if not far < FAR:
+        return False
+    strides, n, good = 1, 0, True
+    while strides * STRIDE < far:
+        strides += 1
+    for j in range(m.n_held):
+        m.model_reals[m.held_mass[j]] = m.held_weight[j]
+    while good and n <= strides:
+        for j in range(m.n_held):
+            m.here[m.held[j]] = (m.q0[k * m.nq + m.held[j]] * n) / strides
+        for c in range(m.nv):
+            m.speed[c] = 0.0
+        good = closes(m, m.here, m.speed)
+        n += 1
+    for j in range(m.n_held):
+        m.here[m.held[j]] = m.q0[k * m.nq + m.held[j]]
+        m.model_reals[m.held_mass[j]] = m.light[j]
+    return good
+
+
+@kernel
+def hurry(m: Batch, k):
+    """Speeds of run k at `here`, into `speed`; whether there are any."""
+    for c in range(m.nv):
+        m.speed[c] = m.v0[k * m.nv + c]
+    if gap(m, m.here, m.speed, m.nr, 2 * m.nr) < m.tolerance:
+        return True
+    if m.speeds_follow == 0:
+        return False
+    for j in range(m.nq):
+        m.there[j] = m.here[j]
+    for j in range(m.n_kept):
+        m.light[m.n_held + j] = m.model_reals[m.kept_mass[j]]
+        m.model_reals[m.kept_mass[j]] = m.kept_weight[j]
+    m.closer_ints[m.valid] = 0.0
+    good = closes(m, m.there, m.speed)
+    for j in range(m.n_kept):
+        m.speed[m.kept[j]] = m.v0[k * m.nv + m.kept[j]]
+        m.model_reals[m.kept_mass[j]] = m.light[m.n_held + j]
+    return good
+
+
+@kernel
+def close_start(m: Batch, k):
+    """Close the loops where run k starts; whether that was possible."""
+    for j in range(m.n_tally_real):
+        m.closer_tally_reals[j] = m.fresh_tally_reals[j]
+    for j in range(m.n_tally_int):
+        m.closer_tally_ints[j] = m.fresh_tally_ints[j]
+    m.closer_ints[m.valid] = 0.0
+    if not walk(m, k) or not hurry(m, k):
+        return False
+    fastest = 1.0
+    for c in range(m.nv):
+        fastest = max(fastest, abs(m.speed[c]))
+    if not gap(m, m.here, m.speed, 0, m.nr) < m.tolerance:
+        return False
+    if not gap(m, m.here, m.speed, m.nr, 2 * m.nr) < m.tolerance * fastest:
+        return False
+    for j in range(m.nq):
+        m.q0[k * m.nq + j] = m.here[j]
+    for c in range(m.nv):
+        m.v0[k * m.nv + c] = m.speed[c]
+    return True
+
+
+@kernel
+def starts_closed(m: Batch, k):
+    """Whether run k starts closed; open loops are closed."""
     if not present(m.check):
         return True
-    call(m.check, 0.0, view1(m.q0, k * m.nq, m.nq), view1(m.v0, k * m.nv, m.nv), m.no_force, m.terms)
-    for r in range(2 * m.nr):  # noqa: SIM110 (a kernel has no generators); residuals and their rates come first
-        if not abs(m.terms[r]) < m.tolerance:
-            return False
-    return True
+    if m.as_drawn != 0 and is_closed(m, k):
+        return True
+    return present(m.closing) and close_start(m, k)
 
 
 @kernel
@@ -226,7 +352,7 @@ def batch(m: Batch):
         k = m.next
         if m.stand == FRESH or m.stand == CLOSED:
             set_numbers(m, k)
-            if m.stand == FRESH and not is_closed(m, k):
+            if m.stand == FRESH and not starts_closed(m, k):
                 return OPEN
             begin_run(m, k)
             m.stand = RUNNING

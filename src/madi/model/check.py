@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +16,7 @@ from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.model.check_elements import constraints, forces
 from madi.model.check_joints import bodies, coordinate, joints
-from madi.model.elements import body_name, joint_name
+from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.model.flexible import conditions, flexible_names, mixed_up
 
 if TYPE_CHECKING:
@@ -44,6 +45,25 @@ def check(model: Model) -> list[Finding]:
     return [
         replace(f, element=f"{f.element} ({model.places[f.element]})") if f.element in model.places else f for f in findings
     ]
+
+
+def check_elements(model: Model, elements: list[Any], lowered: Model, tree: SpanningTree) -> list[Finding]:
+    """Defects of these elements alone, of a model that was sound before their numbers were changed; `lowered`, `tree`: as
+    they were."""
+
+    def with_only(group: str) -> Model:
+        part = copy.copy(model)
+        setattr(part, group, [element for element in getattr(model, group) if element in elements])
+        return part
+
+    findings = list(_gravity(model))
+    for group, part in (("bodies", bodies), ("joints", joints), ("forces", forces), ("constraints", constraints)):
+        findings += part(with_only(group))
+    if not findings and any(isinstance(element, Body | Joint) for element in elements):
+        changed, other = {body.name: body for body in elements if isinstance(body, Body)}, copy.copy(lowered)
+        other.bodies = [changed.get(body.name, body) for body in lowered.bodies]
+        findings += _massless(other, tree)
+    return findings
 
 
 def _kinds(model: Model) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from madi.constraints import CONSTRAINTS
 from madi.errors import Finding, InputError, finite_numbers
 from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
+from madi.kernel.cores import one_core
 from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.spatial.rotation import as_rotation
 
@@ -70,7 +71,8 @@ def defects(body: Body, where: str) -> Iterator[Finding]:
         return
     try:
         as_rotation(body.orientation, where)
-        names = body.flexible.field.names
+        with one_core():
+            names = body.flexible.field.names
     except (InputError, ValueError, TypeError, FloatingPointError) as error:
         text = str(error)
         text = text.partition(": ")[2] if text.startswith(("beam", "flexible", where)) else text

@@ -48,11 +48,10 @@ def label_later(
     return Run(arrays, statistics, system.model.snapshot())
 
 
-def labelled(source: Any, made: Quantities, statistics: dict[str, Any]) -> Labelled:
-    """The arrays of runs, with names and units."""
+def labelled(source: Any, made: Quantities, statistics: dict[str, Any], like: Labelled | None = None) -> Labelled:
+    """The arrays of runs, with names and units. `like`: those of another run of the same batch, which has the same names."""
     system, found, times = source.system, source.found, source.times
     later = Later(source, made.quantities)
-    coordinates = {"time": ("time", times, {"units": "s"}), **made.coordinates}
     variables: dict[str, Any] = {
         "q": (("time", "coordinate"), source.q), "v": (("time", "speed"), source.v), "a": (("time", "speed"), source.a),
     }  # fmt: skip
@@ -63,7 +62,12 @@ def labelled(source: Any, made: Quantities, statistics: dict[str, Any]) -> Label
     if len(made.frames):
         frames = {"of": "axes of joints in their parents'"}
         variables["joint_frame"] = (("joint", "axis", "joint_axis"), made.frames, frames)
-    arrays = Labelled(variables, coordinates, _attributes(system, made.drives, made.cut_units))
+    if like is None:
+        coordinates = {"time": ("time", times, {"units": "s"}), **made.coordinates}
+        arrays = Labelled(variables, coordinates, _attributes(system, made.drives, made.cut_units))
+    else:
+        arrays = Labelled(variables, {}, like.attrs)
+        arrays.coords.update(like.coords)
     arrays.runs = source.runs
     return arrays
 

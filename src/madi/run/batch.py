@@ -18,6 +18,8 @@ import numpy as np
 
 from madi.errors import EngineError, InputError, ModelError
 from madi.given import File, ManyStarts
+from madi.model.check import check_elements
+from madi.model.elements import Body, Joint
 from madi.model.model import Model
 from madi.results.progress import Progress
 from madi.run.collected import Collected
@@ -25,7 +27,9 @@ from madi.run.options import ManyOptions, refuse, start_of
 from madi.run.simulate import PREPARED, warn_of_compiler
 from madi.run.slice import Slices, Sweep
 from madi.run.starts import Starts
-from madi.topology.parameters import Parameters, changed
+from madi.system import System
+from madi.system.inertia import refuse_singular_mass
+from madi.topology.parameters import Parameters, changed, named
 from madi.topology.parameters import parameters as locate
 
 if TYPE_CHECKING:
@@ -116,19 +120,26 @@ def swept(
     count, options = _count(given, starts), dict(options)
     frame = options.pop("frame", None) or "base"
     system = model.build(frame=frame)
-    wanted = locate(model, list(given), frame)
+    wanted = locate(model, list(given), frame, system.frozen)
     values = np.column_stack([np.broadcast_to(v, count) for v in given.values()]) if given else np.zeros((count, 0))
-    _refuse_extremes(model, wanted, values)
+    _refuse_extremes(system, wanted, values)
     return Sweep(system, wanted, values.astype(float), Starts(system, starts), duration, keep, options)
 
 
-def _refuse_extremes(model: Model, wanted: Parameters, values: np.ndarray) -> None:
-    """A negative mass has no motion."""
+def _refuse_extremes(system: System, wanted: Parameters, values: np.ndarray) -> None:
+    """A negative mass has no motion. Only the elements named are looked at: the others are as they were."""
     for extreme in (np.min(values, axis=0), np.max(values, axis=0)) if wanted.names else ():
         values_there = dict(zip(wanted.names, map(float, extreme), strict=True))
-        findings = changed(model, values_there).check()
+        other = changed(system.model, values_there)
+        elements = named(other, wanted.names)
+        findings = check_elements(other, elements, system.lowered, system.spanning_tree)
         if findings:
-            raise ModelError(f"{model.name}, with {values_there}", findings)
+            raise ModelError(f"{system.name}, with {values_there}", findings)
+        if any(isinstance(element, Body | Joint) for element in elements):
+            moved = system.adjustable(wanted)
+            moved.adjust(extreme)
+            moved.frozen.layout = moved.layout
+            refuse_singular_mass(other, moved.frozen)
 
 
 def _numbers(name: Any, values: Any) -> np.ndarray:

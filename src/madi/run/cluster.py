@@ -76,7 +76,8 @@ def slice_of(
             while len(_built) >= KEPT:
                 _built.pop(next(iter(_built)))
             model = loads(job.text)
-            _built[job.key] = model.build(frame=job.frame), locate(model, list(job.names), job.frame)
+            system = model.build(frame=job.frame)
+            _built[job.key] = system, locate(model, list(job.names), job.frame, system.frozen)
         system, wanted = _built[job.key]
         sweep = Sweep(system, wanted, values, Starts(system, starts), job.duration, job.keep, dict(job.options))
         if job.key not in made:

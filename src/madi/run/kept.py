@@ -128,11 +128,13 @@ class Kept:
 
     def _of_runs(self, name: str, function: Callable[[Run], Any], rows: Rows) -> np.ndarray:
         """What a function says of each run; None of those that failed."""
-        found = np.full(rows.runs, None, dtype=object)
+        found, like = np.full(rows.runs, None, dtype=object), None
         for k in range(rows.runs):
             one = rows.one(k)
             if np.isfinite(one.q).all():
-                run = Run(self._labelled(one), dict(self.statistics), self.solver.system.model)
+                arrays = labelled(one, self.made, self.statistics, like)
+                like = like or arrays
+                run = Run(arrays, dict(self.statistics), self.solver.system.model)
                 try:
                     found[k] = np.asarray(function(run), dtype=float)
                 except (TypeError, ValueError) as error:

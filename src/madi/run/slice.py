@@ -24,9 +24,10 @@ from madi.integrate.record import RECORD, RECORD_LOADS, LoadRecording
 from madi.kernel.fields import ABSENT, Function
 from madi.results.recorded import ALONE, Known, LoopRecord
 from madi.run.kept import Kept
+from madi.run.on_foot import OnFoot, on_foot
 from madi.run.simulate import prepare
 from madi.run.solver import FEWEST_STEPS, MOST_STEPS, PAUSE, SHORTEST, Solver
-from madi.run.start import assembled, over_bumps
+from madi.run.start import longest_steps, over_bumps, refuse_standstill
 from madi.run.starts import Starts
 from madi.system import System
 from madi.system.observation import Observation
@@ -118,13 +119,15 @@ class Slices:
             for name in ("slopes", "traced_blocks"):
                 if name in like.system.__dict__:
                     self.system.__dict__[name] = like.system.__dict__[name]
+        if self.system.frozen.rows and sweep.starts.drawn:  # the same numbers, the same start
+            self.system.__dict__["start"] = sweep.system.start
         solver = prepare(self.system, sweep.duration, **sweep.options)
         if not isinstance(solver, Solver) or solver.method.outside is not None:
             raise InputError("simulate_many: the methods of SUNDIALS run one at a time; choose another")
         self.solver = solver
         self.times = solver.times[solver.wanted]
         self.told: dict[int, tuple[str, str]] = {}  # of runs that failed: cause, and all that is told of it
-        self.stopped = False
+        self.stopped = self.moves = False
         self.kept = Kept(solver, sweep.keep)
         options, frozen = sweep.options, self.system.frozen
         # what is prescribed, and loops between steps, are put right when outputs are recorded
@@ -163,13 +166,17 @@ class Slices:
             "outputs": len(solver.times), "n_real": len(fresh[0]), "n_int": len(fresh[1]), "n_tally_real": len(fresh[2]),
             "n_tally_int": len(fresh[3]), "n_moving": len(places), "n_parameters": self.sweep.values.shape[1],
             "n_parts": len(self.segments), "n_begun": len(begun), "width": recording.width, "loads": loading.width,
+            "n_held": 0, "n_kept": 0,
         }  # fmt: skip
         functions = {
             "loop": _callable(solver.engine, solver.loop, m), "record": _callable(solver.engine, RECORD, recording),
-            "record_loads": _callable(solver.closing_engine, RECORD_LOADS, loading), "check": ABSENT,
+            "record_loads": _callable(solver.closing_engine, RECORD_LOADS, loading), "check": ABSENT, "closing": ABSENT,
         }  # fmt: skip
-        if system.frozen.rows and self.sweep.starts.drawn:
-            functions["check"] = solver.closing_engine.function("constraints")
+        feet = self.on_foot
+        if system.frozen.rows and self.closed_by_loop:
+            functions["check"] = self.closer.function("gaps")
+            functions["closing"] = ABSENT if feet is None else self.closer.function("close")
+            sizes |= {} if feet is None else {"n_held": len(feet.held), "n_kept": len(feet.kept)}
         given = {name: none for name, field in loops.Batch.fields.items() if field.given}
         given |= {
             "model_reals": system.layout.reals, "terms": np.zeros(max(self._terms, 1)),
@@ -177,13 +184,19 @@ class Slices:
             "run_reals": m.real_memory, "run_ints": _as_reals(m.int_memory), "tally_reals": tally[0],
             "tally_ints": tally[1], "work_ints": none if work is None else _as_reals(work.int_memory),
         }  # fmt: skip
+        if feet is not None:
+            own = self.closer.work
+            given |= {"closer_ints": _as_reals(own.int_memory), "closer_tally_reals": own.tally.real_memory,
+                      "closer_tally_ints": _as_reals(own.tally.int_memory)}  # fmt: skip
         names = ("fresh_reals", "fresh_ints", "fresh_tally_reals", "fresh_tally_ints")
         given |= dict(zip(names, fresh, strict=True))
         seen = loops.SteppedTable(m) if solver.engine.machine_code else m
         made = loops.Batch(sizes, run=seen, recording=recording, loading=loading, **functions, **given)
         made.place[:], made.begun[:], made.wanted[:] = places, begun, solver.wanted
         made.upto[:], made.ends[:] = ([part[k] for part in self.segments] for k in (0, 1))
-        made.tolerance, made.limit = CLOSED, FEWEST_STEPS
+        made.tolerance, made.limit, made.as_drawn = CLOSED, FEWEST_STEPS, int(self.sweep.starts.drawn)
+        if feet is not None:
+            feet.put(made, type(self.closer.work).places["factor_valid"])
         _ = made.table
         return made
 
@@ -193,7 +206,23 @@ class Slices:
 
     @property
     def _terms(self) -> int:
-        return ENTRIES["constraints"].out(self.system.layout.sizes) if self.system.frozen.rows else 0
+        return ENTRIES["gaps"].out(self.system.layout.sizes) if self.system.frozen.rows else 0
+
+    @cached_property
+    def closer(self) -> Any:
+        """The engine that closes open loops, with scratch of its own."""
+        return self.system.engine("jit" if self.solver.engine.machine_code else "plain").for_run()
+
+    @cached_property
+    def on_foot(self) -> OnFoot | None:
+        """How the compiled loop closes open loops; None: it cannot."""
+        return on_foot(self.sweep.system, self.sweep.starts) if self.system.frozen.rows else None
+
+    @property
+    def closed_by_loop(self) -> bool:
+        """Whether the compiled loop looks whether starts are closed."""
+        by_hand = bool(self.bumps or self.solver.jumps)  # there something is asked at the closed start
+        return self.sweep.starts.drawn or (self.on_foot is not None and not by_hand)
 
     @property
     def most(self) -> int:
@@ -236,17 +265,23 @@ class Slices:
         if system.frozen.rows and drawn:
             closed = sweep.system.start  # still closed, unless hard points have moved
             q, v = np.tile(closed.q, (count, 1)), np.tile(closed.v, (count, 1))
-        elif system.frozen.rows:
+        elif system.frozen.rows and not self.closed_by_loop:
             q, v = np.full((count, system.nq), np.nan), np.full((count, system.nv), np.nan)
             for k in range(count):
                 self._assemble(first + k, q[k], v[k])
         else:
             q, v = sweep.starts.rows(first, last)
         longest = np.full(count, float(solver.memory.max_step) if sweep.options.get("max_step") else sweep.duration)
-        if self.bumps or solver.jumps:
+        at_once = self.bumps and sweep.wanted.leaves_motion(system.layout)
+        if at_once:
+            found = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)  # (the others have no start)
+            if found.any():
+                asked = longest_steps(system, q[found], v[found])
+                longest[found] = np.where(np.isfinite(asked), asked, sweep.duration)
+        if (self.bumps and not at_once) or solver.jumps:
             for k in range(count):
                 system.adjust(values[k])
-                if self.bumps:
+                if self.bumps and not at_once:
                     longest[k] = over_bumps(system, (q[k], v[k]), solver.method) or sweep.duration
                 solver.start(q[k], v[k])  # (a drive that moves from the start on does not jump there)
                 v[k] = solver.memory.v
@@ -255,13 +290,17 @@ class Slices:
                 "max_steps": longest, "reached": np.zeros(count)}  # fmt: skip
 
     def _assemble(self, k: int, q: np.ndarray, v: np.ndarray) -> bool:
-        """Close the start of run k; whether that is possible."""
+        """Close the start of run k; whether that is possible. Whether it can move is asked of the first."""
         self.system.adjust(self.sweep.values[k])
         try:
-            q[:], v[:] = assembled(self.system, *self.sweep.starts.of_run(k))
+            found = self.system.assemble(*self.sweep.starts.of_run(k))
         except AssemblyError as error:
             self.told[k] = OPEN, str(error)
             return False
+        if not self.moves:
+            refuse_standstill(self.system, found.q)
+            self.moves = True
+        q[:], v[:] = found.q, found.v
         return True
 
     def _march(self, first: int) -> None:

@@ -16,6 +16,7 @@ from madi.integrate.method import Method, Steps
 from madi.integrate.newton_matrix import make_plan
 from madi.integrate.record import RECORD, Recording
 from madi.joints.columns import FREE_COLUMN, LOCKED
+from madi.kernel.cores import one_core
 from madi.kernel.fields import ABSENT
 from madi.loops.memory import LoopOptions, LoopTally, fresh_tally
 from madi.loops.methods import LoopMethod, Projection
@@ -240,7 +241,7 @@ class Solver(Integration):
         """The state at time zero; what is locked does not move."""
         v = np.where(self.system.layout.arrays.drive == LOCKED, 0.0, v)
         if self.jumps:  # a drive that moves from the start on does not jump there
-            v[self.driven] = self.system.observe(q, v, engine="plain").v[0][self.driven]
+            v[self.driven] = self.system.observe(q, v).v[0][self.driven]
         super().start(q, v)
 
     def connect(self) -> Any:
@@ -316,7 +317,8 @@ class Solver(Integration):
         began, busy = clock.perf_counter(), clock.thread_time()
         self.method.feed_back(self.options)
         try:
-            return int(self.method.outside(self))
+            with one_core(self.system.nv):  # its Newton matrices are full
+                return int(self.method.outside(self))
         finally:
             self.wall, self.cpu = clock.perf_counter() - began, clock.thread_time() - busy
             self.options.feedback_rate = self.options.feedback_position = 0.0

@@ -84,14 +84,21 @@ def over_bumps(system: System, start: tuple[np.ndarray, np.ndarray], method: Met
     """A longest step for adaptive methods, so that none leaps over a bump: half the shortest, at the speed of the start."""
     if method.adaptive is None:
         return None
-    seen = system.observe(*start, engine="plain")
-    steps = []
-    for body, road in system.roads:
-        shortest = road.shortest()
-        speed = abs(float(np.dot(seen.velocity[0, system.bodies.index(body)], road.axes()[0]))) if body != "ground" else 0.0
-        if shortest is not None and speed > 0:
-            steps.append(0.5 * shortest / speed)
-    return min(steps, default=None)
+    (found,) = longest_steps(system, *(part[None, :] for part in start))
+    return float(found) if np.isfinite(found) else None
+
+
+def longest_steps(system: System, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The same for rows of states; inf where nothing is in the way."""
+    found = np.full(len(q), np.inf)
+    bumpy = [(body, road) for body, road in system.roads if body != "ground" and road.shortest() is not None]
+    if bumpy:
+        velocity = system.observe(q, v).velocity
+        for body, road in bumpy:
+            speed = np.abs(velocity[:, system.bodies.index(body)] @ road.axes()[0])
+            with np.errstate(divide="ignore"):
+                found = np.minimum(found, 0.5 * road.shortest() / speed)
+    return found
 
 
 def refuse_jumps(jump: Jump, method: Method, loops: LoopMethod | None) -> None:

@@ -24,6 +24,13 @@ class Starts:
         """Whether they start as the model is drawn."""
         return all(value is None for value in self.given.values())
 
+    @property
+    def named(self) -> dict[str, list[str]] | None:
+        """The coordinates and speeds that are given by name; None where whole rows are given."""
+        if any(isinstance(value, np.ndarray) for value in self.given.values()):
+            return None
+        return {what: list(value or ()) for what, value in self.given.items()}
+
     def of_run(self, k: int) -> list[Any]:
         """What is given for run k, as `assemble` takes it."""
         found: list[Any] = []

@@ -146,13 +146,15 @@ def slopes_of(layout: Layout, parameters: Parameters | None = None) -> Slopes | 
 
 
 _kept: dict[Any, Slopes | None] = {}
+NOTHING = 0.0  # this very object: where an element has put nothing
 
 
 def _group(model: Any, work: Any, state: State, e: int, looked: Looked) -> tuple[Group, list[ca.SX]]:
     """An element as a group, and its values."""
-    work.Q[:], work.tau[:] = 0.0, 0.0
+    work.Q[:], work.tau[:] = NOTHING, NOTHING
     apply_element(model, work, e)
-    acts = [i for i in range(1, state.n) if any(isinstance(x, Sym) or x != 0 for x in work.Q[i])]
+    touched = {k // 6 for k, x in enumerate(work.Q.reshape(-1).tolist()) if x is not NOTHING}  # few, of all bodies
+    acts = [i for i in sorted(touched) if i and any(isinstance(x, Sym) or x != 0 for x in work.Q[i])]
     taus = [c for c, x in enumerate(work.tau) if isinstance(x, Sym)]
     bodies, by_q, by_v = state.met(looked.closed(column_of([*work.Q[acts].reshape(-1), *work.tau[taus]])))
     group = Group(sorted(set(bodies) | set(acts)), taus, by_q, by_v)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from madi.symbolic.codegen import C_FORM, INPUTS, PART, Writer, head, literal, reach
+from madi.symbolic.codegen import C_FORM, INPUTS, Writer, head, literal, reach
 from madi.symbolic.ssa import instructions
 
 LANE_FORM = C_FORM | {
@@ -85,7 +85,7 @@ def lane_source(function: ca.Function) -> str:
     ]
     sizes = [max(function.size1_in(k), 1) for k in (1, 2, 3)]
     return f"""{head(False)}{VECTORS}{chr(10).join(helpers)}
-{LaneWriter(listed, "piece", PART).source()}
+{LaneWriter(listed, "piece").source()}
 static void gather(V *to, int64_t n, const double *from, int64_t stride, int64_t first, int64_t last)
 {{
   for (int k = 0; k < LANES; k++) {{ /* lanes beyond the last state repeat it */

@@ -16,8 +16,9 @@ from madi.equations.row import with_bodies
 from madi.errors import InputError
 from madi.forces import BY_CODE
 from madi.given import File, Numbers, Start, States, Vector
-from madi.joints.columns import FREE_COLUMN, LOCKED
+from madi.joints.columns import LOCKED
 from madi.model.elements import BodyLike
+from madi.system.derivatives import derivatives
 from madi.system.evaluate import Evaluation, Light, side_by_side
 from madi.system.loads import reactions
 from madi.system.observation import Observation, Reaction, SystemJacobian
@@ -72,7 +73,15 @@ class System(Evaluation):
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.layout, other._engines, other._light, other._frames = layout, {}, Light(), {}
-        for name in ("start", "constraint_rows", "slopes", "traced_blocks", "_whole_blocks", "_slope_engine"):
+        for name in (
+            "start",
+            "constraint_rows",
+            "slopes",
+            "_row_program",
+            "traced_blocks",
+            "_whole_blocks",
+            "_slope_engine",
+        ):
             other.__dict__.pop(name, None)
         return other
 
@@ -150,17 +159,15 @@ class System(Evaluation):
     def derivatives(
         self, q: States, v: States, tau: States | None = None, t: Numbers = 0.0
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Exact d(acceleration)/d(q, v, tau), each nv × nv: of trees by recursion, M d(acceleration) = -dR; else from the
-        trace.
+        """Exact d(acceleration)/d(q, v, tau), each nv × nv (system/derivatives.py); of models with flexible bodies that have
+        too many modes, from a trace of the whole.
 
         The first is by the coordinates of the chart at q: q moves as the speeds would move it (for joints without a
         quaternion, simply by q).
         """
-        if not self.frozen.rows and self.slopes is not None and np.all(self.layout.arrays.drive == FREE_COLUMN):
-            R = self._blocks(t, q, v, self._trial(self.forward_dynamics(q, v, tau, t), None))
-            inverse = np.linalg.inv(R["qdd"])
-            return -inverse @ R["q"], -inverse @ R["qd"], inverse
         self._refuse_callbacks("exact derivatives")
+        if self.has_exact_slopes:
+            return derivatives(self, q, v, tau, t)
         key = ("derivatives", self.entry(), self.parameters and self.parameters.key())  # (values come in later)
         if key not in self._traces:
             from madi.symbolic.jacobian import derivative_function
@@ -170,6 +177,25 @@ class System(Evaluation):
         ask = lambda: machine.program("derivatives", trace)  # noqa: E731
         found = self._evaluate_rows(machine, ask, q, v, tau, t, (3, self.nv, self.nv), "tau")
         return found[..., 0, :, :], found[..., 1, :, :], found[..., 2, :, :]
+
+    @cached_property
+    def _row_program(self) -> Any:
+        """(where the entries are, what gives them) of Phi'' by q and v."""
+        from madi.symbolic.rows import row_program
+
+        return row_program(self.drawn, self.parameters)
+
+    def _row_slopes(self, t: Numbers, q: States, v: States, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Phi'' by q and by v, full."""
+        places, program = self._row_program
+        machine, count = self.engine("jit"), sum(len(rows) for rows, _ in places)
+        ask = lambda: machine.program("rows", program)  # noqa: E731
+        values = self._evaluate_rows(machine, ask, q, v, a, t, (count,), "a")
+        found, first = np.zeros((2, *values.shape[:-1], self.n_constraints, self.nv)), 0
+        for part, (rows, columns) in zip(found, places, strict=True):
+            part[..., rows, columns] = values[..., first : first + len(rows)]
+            first += len(rows)
+        return found[0], found[1]
 
     @cached_property
     def slopes(self) -> Slopes | None:

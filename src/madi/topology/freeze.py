@@ -15,6 +15,7 @@ import numpy as np
 from madi.bodies import count_others
 from madi.joints.columns import LOCKED
 from madi.kernel import SEPARATE
+from madi.kernel.cores import one_core
 from madi.model.elements import Joint, body_name
 from madi.signals.trace import Signals
 from madi.topology.closures import Row, closures
@@ -101,7 +102,8 @@ def modes(model: Model, tree: SpanningTree, number: dict[str, int], ints: dict[s
     for i, edge in enumerate(tree.edges, start=1):
         if edge.joint.station is not None:
             owner = drawn[body_name(edge.joint.parent)]
-            modal.add(i, edge.joint, owner, edge.reverse, ints, number[owner.name])
+            with one_core():
+                modal.add(i, edge.joint, owner, edge.reverse, ints, number[owner.name])
     return modal
 
 

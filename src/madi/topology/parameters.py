@@ -25,11 +25,14 @@ from madi.topology.lower import lower
 
 if TYPE_CHECKING:
     from madi.model.model import Model
+    from madi.topology.layout import Layout
 
 NOTHING_LEFT = 1e-14  # of a number: what rounding leaves of it without its parameter
 STRAIGHT, MOVES, LEAST_NUMBER = 1e-9, 1e-13, 1e-6  # of a number and the last: off a line, and changes, that are not rounding
 WHOLE = 1e-12  # rounding of a slope that is a whole number
+OF_MOTION = ("C", "d", "pitch", "shape", "tape_constant")  # fields that poses and speeds depend on
 AXES = {"x": 0, "y": 1, "z": 2}
+GROUPS = ("bodies", "joints", "forces", "constraints")
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,13 @@ class Parameters:
             found[:, np.searchsorted(places, own)] += slopes * values[:, k, None]
         return places, found
 
+    def leaves_motion(self, layout: Layout) -> bool:
+        """Whether poses and speeds at given coordinates are the same for all values."""
+        if any(np.any(slope) for slope in self.body_slopes):
+            return False
+        spans = [reals_of(layout, name) for name in OF_MOTION]
+        return not any(np.any((places >= span.start) & (places < span.stop)) for places in self.places for span in spans)
+
     def key(self) -> str:
         """What code made for these parameters depends on, beside the model's numbers."""
         digest = hashlib.sha256()
@@ -81,10 +91,10 @@ class Parameters:
         return base + sum((s * (v - d) for s, v, d in zip(self.body_slopes, values, self.values, strict=True)), 0.0 * base)
 
 
-def parameters(model: Model, names: Sequence[str], frame: str = "base") -> Parameters:
-    """The parameters of these names, checked."""
+def parameters(model: Model, names: Sequence[str], frame: str = "base", drawn_as: Frozen | None = None) -> Parameters:
+    """The parameters of these names, checked. `drawn_as`: the model frozen, where that is done already."""
     names = list(dict.fromkeys(names))
-    base = _frozen(model, frame)
+    base = drawn_as or _frozen(model, frame)
     values, places, slopes, bodies = [], [], [], []
     for name in names:
         drawn = read(model, name)
@@ -115,6 +125,13 @@ def parameters(model: Model, names: Sequence[str], frame: str = "base") -> Param
     return Parameters(names, np.array(values, dtype=float), places, slopes, bodies)
 
 
+def reals_of(layout: Layout, name: str) -> slice:
+    """Where a field is among the reals of a layout."""
+    own: np.ndarray = getattr(layout.arrays, name)
+    first = (own.ctypes.data - layout.reals.ctypes.data) // layout.reals.itemsize
+    return slice(first, first + own.size)
+
+
 def _rounded(slope: np.ndarray) -> np.ndarray:
     """Slopes that are whole numbers but for rounding become so: a trace can then drop them."""
     whole = np.round(slope)
@@ -127,11 +144,30 @@ def _frozen(model: Model, frame: str) -> Frozen:
 
 
 def changed(model: Model, values: dict[str, float]) -> Model:
-    """A copy of the model with other numbers."""
-    other = copy.deepcopy(model)
+    """A copy of the model with other numbers; elements that have none of them are shared."""
+    other, own = copy.copy(model), list[Any]()
     for name, value in values.items():
-        _locate(other, name).write(float(value))
+        place = _locate(other, name)
+        if place.item is not None and place.item not in own:
+            own.append(_apart(place.item))
+            for group in GROUPS:
+                setattr(other, group, [own[-1] if item is place.item else item for item in getattr(other, group)])
+            place = _locate(other, name)
+        place.write(float(value))
     return other
+
+
+def _apart(item: Any) -> Any:
+    """A copy of an element, with parameters of its own."""
+    found = copy.copy(item)
+    if hasattr(found, "parameters"):
+        found.parameters = dict(found.parameters)
+    return found
+
+
+def named(model: Model, names: Sequence[str]) -> list[Any]:
+    """The elements these parameters are numbers of."""
+    return [item for item in (_locate(model, name).item for name in names) if item is not None]
 
 
 def read(model: Model, name: str) -> float:
@@ -146,8 +182,9 @@ def read(model: Model, name: str) -> float:
 class Place:
     """Where a number is: a field of an element, or of its parameters; one of several, or of several points."""
 
-    def __init__(self, holder: Any, key: str, index: int | None = None, point: int | None = None):
-        self.holder, self.key, self.index, self.point = holder, key, index, point
+    def __init__(self, holder: Any, key: str, index: int | None = None, point: int | None = None, item: Any = None):
+        """`item`: the element it belongs to."""
+        self.holder, self.key, self.index, self.point, self.item = holder, key, index, point, item
 
     def whole(self) -> Any:
         """All that the field holds."""
@@ -197,7 +234,7 @@ FIELDS = {
 def _locate(model: Model, name: str) -> Place:
     """Where the number of that name is."""
     word = str(name)
-    items = [item for group in (model.bodies, model.joints, model.forces, model.constraints) for item in group]
+    items = [item for group in GROUPS for item in getattr(model, group)]
     known = [item for item in items if word.startswith(f"{item.name}.")]
     if not known and word.startswith("gravity."):
         return Place(model, "gravity", _index(word.split(".", 1)[1], 3, word))
@@ -228,7 +265,7 @@ def _locate(model: Model, name: str) -> Place:
         raise InputError(f"parameter {name!r}: a {kinds} share this name; rename one of them")
     item = having[0]
     own = getattr(item, "parameters", {})
-    place = Place(own if field in own else item, field)
+    place = Place(own if field in own else item, field, item=item)
     value = place.whole()
     if field == "at" and isinstance(value, tuple | list) and len(value) and np.ndim(value[0]) == 1:
         # points of a force: "spring.at.0.x", or "tire.at.x" where there is one

@@ -19,6 +19,7 @@ from madi.constraints.fields import REGULARISATION
 from madi.dynamics.kinematics import positions
 from madi.dynamics.recursive import subtree_inertias
 from madi.joints.chart import retract
+from madi.kernel.cores import one_core
 from madi.loops.kkt import EPSILON, coefficients
 from madi.topology.closures import Row
 from madi.topology.layout import Layout, repack
@@ -77,7 +78,8 @@ def compliances(model: Any, J: Entries, M: Entries) -> np.ndarray:
         full[local[mass.row], local[mass.column]] = full[local[mass.column], local[mass.row]] = mass.value
         load = np.zeros((len(columns), len(rows)))
         load[local[meeting.column], np.searchsorted(rows, meeting.row)] = meeting.value
-        found[rows] += np.einsum("cr,cr->r", load, np.linalg.solve(full, load))
+        with one_core(len(columns)):
+            found[rows] += np.einsum("cr,cr->r", load, np.linalg.solve(full, load))
     return found
 
 

@@ -18,6 +18,7 @@ from madi.assembly.assemble import RATE_RANK
 from madi.errors import AssemblyError, InputError, a_number
 from madi.joints.columns import FREE_COLUMN
 from madi.kernel import sin
+from madi.kernel.cores import one_core
 from madi.vehicle.manoeuvres import _release
 from madi.vehicle.parts import SIDES, Axle
 
@@ -388,7 +389,8 @@ class Bench:
         for side in SIDES:
             speeds[system.v_slice(f"{side}_pad")] = sign[side]
         free = np.asarray(system.layout.arrays.drive) == FREE_COLUMN
-        speeds[free] = np.linalg.lstsq(J[:, free], -J[:, ~free] @ speeds[~free], rcond=RATE_RANK)[0]
+        with one_core(len(J)):
+            speeds[free] = np.linalg.lstsq(J[:, free], -J[:, ~free] @ speeds[~free], rcond=RATE_RANK)[0]
         return speeds
 
     def _spring_rate(self, system: System, q: np.ndarray, speeds: np.ndarray, corner: Corner) -> float:
