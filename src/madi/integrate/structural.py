@@ -258,8 +258,10 @@ def arrived_shut(m: StructuralMemory, h):
 
 
 @kernel
-def project_onto_constraints(m: StructuralMemory, t):
-    """theta and speeds to Phi = 0 and Phi' = 0, with the matrix at hand."""
+def project_onto_constraints(m: StructuralMemory, t, h):
+    """theta and speeds to Phi = 0 and Phi' = 0, with the matrix at hand; not looked at where Newton closed them."""
+    if m.iterations == 0 and arrived_shut(m, h):
+        return
     nv, unknown = m.model.nv, m.plan.unknown
     for _ in range(CLOSING_FIXED if m.iterations > 0 else ITERATIONS):
         balance(m, t)
@@ -302,8 +304,8 @@ def substep(m: StructuralMemory, t):
     if not (all_finite(m.v_trial, nv) and all_finite(m.trial, 2 * nv + nr)):
         m.factored_for = 0.0
         return NOT_FINITE
-    if nr > 0 and (m.iterations > 0 or not arrived_shut(m, h)):
-        project_onto_constraints(m, t + h)
+    if nr > 0:
+        project_onto_constraints(m, t + h, h)
     exponential(m.model, m.q_substep, m.trial, m.q_stage)
     for j in range(nq):
         m.q_substep[j] = m.q_stage[j]
