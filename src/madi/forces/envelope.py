@@ -34,7 +34,7 @@ docs/references.md: [Pacejka 2012], [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
-from madi.forces.road import has_edges, rough, smoothed
+from madi.forces.road import has_edges, height_of_level, rough, smoothed
 from madi.kernel import exp, fabs, kernel, log, needed, sqrt, where
 from madi.spatial.vector import minus, plus_scaled, scaled
 
@@ -60,8 +60,8 @@ def distance(p, curve, s, place, radius, places):
     at p[s:] for this radius. The slope is the mean of the profile's, weighed as the distances are."""
     if places == 1 and not has_edges(p, s):
         return tangent_distance(p, curve, s, place, FOOT * radius)
-    if not needed(rough(p, curve, s, place[0], place[1], (REACH + FOOT) * radius)):  # on level ground both are one
-        return tangent_distance(p, curve, s, place, FOOT * radius)
+    if not needed(rough(p, curve, s, place[0], place[1], (REACH + FOOT) * radius)):
+        return place[2] - height_of_level(p, curve, s, place[0], place[1]), (0.0, 1.0), 0.0, (0.0, 0.0)
     places = max(places, FEWEST)
     step = 2.0 * REACH * radius / (places - 1.0)
     b = radius / (WIDTH * WIDTH * step * step)
