@@ -5,7 +5,7 @@ import pytest
 
 import madi
 from madi.forces.envelope import distance, pressed, tangent_distance
-from madi.forces.magic_formula import fold, gripping_slips, relaxation_lengths, rolling_radius, slip_stiffnesses
+from madi.forces.magic_formula import at_load, fold, gripping_slips, relaxation_lengths, rolling_radius
 from madi.forces.road import smoothed
 from madi.spatial.rotation import as_rotation
 from madi.vehicle import example_tire
@@ -398,8 +398,8 @@ def test_beyond_what_is_measured_the_force_turns():
     tir, V = quiet(), 10.0
     s, p = rig(tir=tir, low_speed=1e-6), fold(tir)
     N = tir["VERTICAL_STIFFNESS"] * (tir.radius - HEIGHT)
-    grip = np.array(gripping_slips(p, 0, N))
-    _, ky = slip_stiffnesses(p, 0, N, N / tir["FNOMIN"] - 1, 0.0)
+    grip = np.array(gripping_slips(p, 0, at_load(p, 0, N)))
+    _, _, _, ky = at_load(p, 0, N)
     assert grip[1] * abs(ky) == pytest.approx((tir["PDY1"] + tir.get("PDY2") * (N / tir["FNOMIN"] - 1)) * N)
     turned = []
     for kappa, tangent in ((0.02, 0.03), (-0.2, 0.3), (-0.4, 0.1), (-1.0, 0.5)):
@@ -429,7 +429,7 @@ def relaxed():
 def test_rates_of_the_lags_and_the_spring_at_standstill(relaxed, speed):
     tir, s, p = relaxed
     N = tir["VERTICAL_STIFFNESS"] * (tir.radius - HEIGHT)
-    along, across = relaxation_lengths(p, 0, N, 0.0)
+    along, across = relaxation_lengths(p, 0, at_load(p, 0, N), 0.0)
     r_e = rolling_radius(p, 0, N)
     u, w, slip, aside = 0.004, -0.003, 0.05, 0.02
     v = np.array([speed, aside, 0, 0, (speed - slip) / r_e, 0, u, w])
@@ -441,7 +441,7 @@ def test_rates_of_the_lags_and_the_spring_at_standstill(relaxed, speed):
     force, _ = wrench(s, UP, v)
     np.testing.assert_allclose(force[:2], [found["fx"], found["fy"]], rtol=1e-3, atol=1.0)
     if speed == 0.0:  # a spring of the carcass' stiffness
-        kx, _ = slip_stiffnesses(p, 0, N, N / tir["FNOMIN"] - 1, 0.0)
+        _, _, kx, _ = at_load(p, 0, N)
         still = np.array([0, 0, 0, 0, 0, 0, 1e-5, 0])
         assert wrench(s, UP, still)[0][0] / 1e-5 == pytest.approx(kx / along, rel=1e-3)
 
@@ -449,8 +449,8 @@ def test_rates_of_the_lags_and_the_spring_at_standstill(relaxed, speed):
 def test_no_more_is_stored_at_standstill_than_friction_holds(relaxed):
     tir, s, p = relaxed
     N = tir["VERTICAL_STIFFNESS"] * (tir.radius - HEIGHT)
-    along, _ = relaxation_lengths(p, 0, N, 0.0)
-    most = along * gripping_slips(p, 0, N)[0]
+    along, _ = relaxation_lengths(p, 0, at_load(p, 0, N), 0.0)
+    most = along * gripping_slips(p, 0, at_load(p, 0, N))[0]
     for over, less in ((0.9, 1.0), (1.05, 0.5), (1.2, 0.0)):
         rate = s.forward_dynamics(UP, np.array([0, 0, 0, 0, 0.1, 0, over * most, 0]), engine="plain")[6]
         excess = max(over - 1, 0.0) * most

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import madi
-from madi.forces.magic_formula import fold, relaxation_lengths
+from madi.forces.magic_formula import at_load, fold, relaxation_lengths
 from madi.forces.tir import parse_tir
 from tests.forces.test_tire_laws import on_tire
 from tests.mechanisms import moved
@@ -34,7 +34,7 @@ def test_formula_against_an_independent_evaluation(path):
         np.testing.assert_allclose([found[part] for part in PARTS], expected, rtol=1e-9, atol=1e-8)
     for row in known["relaxation"]:
         p = fold(tir, row["pressure"] if tir.version > 6 else None)
-        found = relaxation_lengths(p, 0, row["fz"], row["gamma"])
+        found = relaxation_lengths(p, 0, at_load(p, 0, row["fz"]), row["gamma"])
         np.testing.assert_allclose(found, (row["sigma_kappa"], row["sigma_alpha"]), rtol=1e-10)
 
 
@@ -303,7 +303,7 @@ def test_relaxation_is_a_lag_of_first_order():
     times = np.linspace(0, 0.5, 101)
     run = madi.simulate(m, 0.5, start=(None, {"spin": V / 0.305}), reactions=["spin"], rtol=1e-9, times=times)
     side = -run["spin.fy"]
-    _, length = relaxation_lengths(fold(tir), 0, N, 0.0)
+    _, length = relaxation_lengths(fold(tir), 0, at_load(fold(tir), 0, N), 0.0)
     w = run.data["v"].sel(speed="tire.lag_across").values
     np.testing.assert_allclose(
         w, np.tan(0.01) * length * (1 - np.exp(-V * np.cos(0.01) * times / length)), rtol=1e-6, atol=1e-12

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import madi
+from madi.integrate.newton_matrix import factorise_full, solve_full
+from madi.verify import four_bars
 from tests.mechanisms import four_bar_in_space
 
 
@@ -55,3 +57,26 @@ def test_newton_that_fails_halves_the_step_and_then_explains():
     m.joint_spring("stop", "axle", stiffness=100.0)
     m.joint_torque("edge", "axle", lambda t, q, v: madi.where(q[0] > 0.5, -300.0 * (q[0] - 0.5), 0.0))
     assert madi.simulate(m, 1.0, step=0.1, method="newmark", engine="jit").statistics["steps"] == 10
+
+
+@pytest.mark.parametrize("n", [*range(1, 10), 13, 22])
+def test_a_full_matrix_is_solved_with(n):
+    """Rows by fours, rows that are left, single ones: against NumPy."""
+    rng = np.random.default_rng(n)
+    A, b = rng.normal(size=(n, n)) + n * np.eye(n), rng.normal(size=n)
+    D, x = A.reshape(-1).copy(), b.copy()
+    factorise_full(D, n)
+    solve_full(D, n, x)
+    np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=0, atol=1e-13)
+
+
+def test_loops_that_newton_has_closed_are_not_looked_at_again():
+    """Two residuals a step where Newton takes two iterations; Phi and Phi' at rounding all the same."""
+    s = four_bars.model(3).build()
+    span, step = 0.3, 1e-3
+    run = madi.simulate(s, span, step=step, method=madi.Newmark(jacobian="step"), times=[span], engine="jit")
+    counted = run.statistics
+    assert counted["evaluations"] <= counted["newton_iterations"] + 0.1 * counted["steps"]
+    phi, rate, _, _ = s.constraint_terms(run.data["q"].values[-1], run.data["v"].values[-1], span)
+    assert np.max(np.abs(phi)) < 3e-13
+    assert np.max(np.abs(rate)) < 3e-12

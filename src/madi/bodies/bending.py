@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from madi.bodies.fields import Arrays, Work
 from madi.kernel import inline, kernel
-from madi.kernel.sums import along, four_along, times
+from madi.kernel.sums import TOGETHER, add_four, along, four_along, times
 from madi.spatial.inertia import put_inertia_from, turned_symmetric
 from madi.spatial.vector import (
     NO_MOTION,
@@ -91,13 +91,30 @@ def bend(model: Arrays, work: Work, i):
 @kernel
 def slopes_of(model: Arrays, i, x, k, out):
     """sum_u psi_u' x_u at the places, x[k] of the first part, into `out` of places."""
-    row, places, slope, s = model.eta_at[i], model.slopes[i], model.slope_at[i], model.shape
-    for p in range(places):
-        out[slope + p] = 0.0
-    for u in range(model.part_end[i, Z_END]):
-        numbers, y = model.integral_at[i, SLOPE] + u * places, x[k + u]
-        for p in range(model.part_first[row + u], model.part_last[row + u]):
-            out[slope + p] = out[slope + p] + y * s[numbers + p]
+    for p in range(model.slopes[i]):
+        out[model.slope_at[i] + p] = 0.0
+    for plane in range(Y_END, X_END):
+        add_slopes(model, i, plane, model.shape, model.integral_at[i, SLOPE], x, k, out)
+
+
+@kernel
+def add_slopes(model: Arrays, i, plane, a, at_a, x, k, out):
+    """Add to `out` of places the rows of a, one for each part that bends in a plane, times x_u, x[k] of the first part: by
+    fours where they are of the same places."""
+    row, places, slope = model.eta_at[i], model.slopes[i], model.slope_at[i]
+    u, end = 0 if plane == Y_END else model.part_end[i, plane - 1], model.part_end[i, plane]
+    while u < end:
+        first, last, at_u, at_x = model.part_first[row + u], model.part_last[row + u], at_a + u * places, k + u
+        same = u + TOGETHER <= end
+        for v in range(row + u + 1, row + min(u + TOGETHER, end)):
+            same = same and model.part_first[v] == first and model.part_last[v] == last
+        if same:
+            add_four(a, at_u, places, x[at_x], x[at_x + 1], x[at_x + 2], x[at_x + 3], first, last, out, slope)
+            u += TOGETHER
+        else:
+            for p in range(first, last):
+                out[slope + p] = out[slope + p] + x[at_x] * a[at_u + p]
+            u += 1
 
 
 @kernel
@@ -226,16 +243,17 @@ def bent_inertia(model: Arrays, work: Work, i):
 
 
 @kernel
-def own_force(model: Arrays, work: Work, i):
+def own_force(model: Arrays, work: Work, i, later):
     """Force (f, n) about the reference origin that the motion of the body takes for xi'' = 0, by the equations on top in its
-    axes, where its integrals are sparse; work.own: what it adds to the equations of its modes, but for that force."""
+    axes, where its integrals are sparse; work.own: what it adds to the equations of its modes, but for that force, and where
+    `mass_times` follows (later = 1) but for what that takes along with its own products."""
     R, r = work.R, three(work.r, i)
     Y, A, m = six(work.Y, i), six(work.A, i), model.shape[model.integral_at[i, RIGID]]
     a = plus(velocity_at(A, r), cross(second(Y), velocity_at(Y, r)))  # acceleration of the frame's origin
     a, e, w = turned_back(R, i, a), turned_back(R, i, second(A)), turned_back(R, i, second(Y))
     S_rate, N_rate, turn = modes_in_motion(model, work, i, a, e, w)
     f, n = foreshortening_in_motion(model, work, i)
-    coriolis(model, work, i, w)
+    coriolis(model, work, i, w, later)
     S, J = three(work.bent, model.modal[i]), bent_inertia(model, work, i)
     # m a + e x S + w x (w x S + 2 S') + e_x sigma_p y_p
     f = plus(plus(plus_scaled(f, m, a), cross(e, S)), cross(w, plus(scaled(2.0, S_rate), cross(w, S))))
@@ -278,15 +296,20 @@ def foreshortening_in_motion(model: Arrays, work: Work, i):
 
 
 @kernel
-def coriolis(model: Arrays, work: Work, i, w):
-    """work.own less E_ac (2 w . (q_a x e_a) + e_a . e_x w_ap y_p)."""
+def coriolis(model: Arrays, work: Work, i, w, later):
+    """work.own less E_ac (2 w . (q_a x e_a) + e_a . e_x w_ap y_p); the products with w_ap and, for the places, with E_pc may
+    come later."""
     row, n, s, k = model.eta_at[i], functions(model, i), model.shape, 3 * model.eta_at[i]
     y_end, z_end, parts = model.part_end[i, Y_END], model.part_end[i, Z_END], model.part_end[i, X_END]
     rows, slope, places, q = model.integral_at[i, OVERLAP], model.slope_at[i], model.slopes[i], work.momenta
     times(s, rows, n, z_end, work.eta_rate, row, z_end, n, q, k)
     times(s, rows, n, n, work.eta_rate, row, 0, y_end, q, k + n)
     times(s, rows, n, n, work.eta_rate, row, y_end, z_end, q, k + 2 * n)
-    times(s, rows + z_end * n + parts, n, n - z_end, work.push, slope, 0, places, q, k + z_end)
+    if later == 1:
+        for a in range(z_end, n):
+            q[k + a] = 0.0
+    else:
+        times(s, rows + z_end * n + parts, n, n - z_end, work.push, slope, 0, places, q, k + z_end)
     for u in range(y_end):
         take_own(model, work, i, u, 2.0 * (q[k + u] * w[2] - q[k + 2 * n + u] * w[0]))
     for u in range(y_end, z_end):
@@ -295,8 +318,9 @@ def coriolis(model: Arrays, work: Work, i, w):
         q[k + a] = q[k + a] + 2.0 * (q[k + 2 * n + a] * w[1] - q[k + n + a] * w[2])
     for u in range(z_end, parts):
         take_own(model, work, i, u, q[k + u])
-    for u in range(z_end):
-        take_own(model, work, i, u, taken_from(model, work, i, u, q, k + parts))
+    if later == 0:
+        for u in range(z_end):
+            take_own(model, work, i, u, taken_from(model, work, i, u, q, k + parts))
 
 
 @inline
@@ -314,24 +338,29 @@ def taken_from(model: Arrays, work: Work, i, u, x, k):
 
 
 @kernel
-def mass_times(model: Arrays, work: Work, i, x):
-    """work.modal_momentum of the body: m_cd x_d as it is bent, by E x and E^T; x[v_at] of its first mode."""
+def mass_times(model: Arrays, work: Work, i, x, later):
+    """work.modal_momentum of the body: m_cd x_d as it is bent, by E x and E^T; x[v_at] of its first mode. Where `coriolis`
+    left something (later = 1), that is added: y_p is in work.push, the rest in work.momenta."""
     l, k, n, row = model.v_at[i], model.modes[i], functions(model, i), model.eta_at[i]
     z_end, parts, places, slope = model.part_end[i, Z_END], model.part_end[i, X_END], model.slopes[i], model.slope_at[i]
-    s, g, push, pull, total = model.shape, work.shortening, work.push, work.pull, work.modal_momentum
+    s, push, pull, total = model.shape, work.push, work.pull, work.modal_momentum
     times(s, model.integral_at[i, MASS], k, k, x, l, 0, k, total, l)
-    for p in range(places):
-        push[slope + p] = 0.0
-    for u in range(z_end):  # E x
-        y, at_u = x[l + model.part_mode[row + u]], model.shortening_at[i] + u * places
-        for p in range(model.part_first[row + u], model.part_last[row + u]):
-            push[slope + p] = push[slope + p] + y * g[at_u + p]
+    if later == 0:
+        for p in range(places):
+            push[slope + p] = 0.0
+    for u in range(z_end):
+        work.eta_rate[row + u] = x[l + model.part_mode[row + u]]
+    for plane in range(Y_END, X_END):  # E x
+        add_slopes(model, i, plane, work.shortening, model.shortening_at[i], work.eta_rate, row, push)
     times(s, model.integral_at[i, OVERLAP] + parts * n + parts, n, places, push, slope, 0, places, pull, slope)
     for u in range(z_end, parts):
         c, numbers = l + model.part_mode[row + u], model.integral_at[i, OVERLAP] + u * n + parts
         total[c] = total[c] + along(s, numbers, push, slope, 0, places)
         for p in range(places):
             pull[slope + p] = pull[slope + p] + x[c] * s[numbers + p]
+    if later == 1:
+        for p in range(places):
+            pull[slope + p] = pull[slope + p] + work.momenta[3 * row + parts + p]
     for u in range(z_end):
         c = l + model.part_mode[row + u]
         total[c] = total[c] + taken_from(model, work, i, u, pull, slope)

@@ -148,8 +148,14 @@ def terms(model: Arrays, work: Work, i):
     loads)."""
     if is_point(model, i):
         rigid.terms(model, work, i)
-        return
-    W = minus(six(work.Q, i), own_force(model, work, i))
+    else:
+        own_terms(model, work, i, 0)
+
+
+@kernel
+def own_terms(model: Arrays, work: Work, i, later):
+    """The same of a flexible body (`later`: see bending.py)."""
+    W = minus(six(work.Q, i), own_force(model, work, i, later))
     put(work.W, i, W)
     put(work.Q, i, plus(W, momentum_of(work.inertia, i, six(work.A, i))))
     for c in range(model.v_at[i], model.v_end[i]):
@@ -233,12 +239,12 @@ def balance(model: Arrays, work: Work, i):
     if is_point(model, i):
         rigid.balance(model, work, i)
         return
-    terms(model, work, i)
+    own_terms(model, work, i, 1)
     l, m = model.v_at[i], model.v_end[i]
     a, qdd = six(work.a, i), work.acceleration
     force = momentum(model, work, i, a, qdd)
     put(work.W, i, minus(force, six(work.W, i)))
-    mass_times(model, work, i, qdd)
+    mass_times(model, work, i, qdd, 1)
     for c in range(l, m):
         x = dot(six(work.h, c), a) - work.own[c] + dot(six(work.B, c), force)
         work.own[c] = x + work.modal_momentum[c]
@@ -338,7 +344,7 @@ def energy(model: Arrays, work: Work, i):
 def modal_energy(model: Arrays, work: Work, i):
     """Kinetic energy beyond that of the frame, Y . h_c xi_c' + 1/2 m_cd xi_c' xi_d', into work.own of the first mode."""
     total = 0.0
-    mass_times(model, work, i, work.xi_rate)
+    mass_times(model, work, i, work.xi_rate, 0)
     for c in range(model.v_at[i], model.v_end[i]):
         x = dot(six(work.h, c), six(work.Y, i)) + 0.5 * work.modal_momentum[c]
         total = total + x * work.xi_rate[c]

@@ -45,6 +45,7 @@ from madi.signals import tape
 
 # No 'nnan' and 'ninf': with them LLVM assumes there are no NaNs, and the checks for them vanish.
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "nsz", "arcp", "contract", "afn"}, "error_model": "numpy"}
+TINY, HUGE, TAN_PI_8 = 1e-280, 1e300, 0.41421356237309503  # sizes that fast_atan2 takes; where it turns by pi/4
 FAR_OUT = 1e5  # rad: beyond, the parts of pi/2 in fast_sincos no longer hold enough digits
 TWO_OVER_PI = 0.6366197723675814
 # pi/2 in parts: n times the first two is exact for the whole numbers n below FAR_OUT, the last is what they leave
@@ -408,6 +409,40 @@ def fast_sincos(x):  # type: ignore[no-untyped-def]
     return -a if k & 2 else a, -b if (k + 1) & 2 else b
 
 
+def fast_atan2(y, x):  # type: ignore[no-untyped-def]
+    """atan2, inlined, to two units in the last place: the smaller size by the larger, beyond tan(pi/8) its difference from 1
+    by its sum with it, so that one division leaves |r| < tan(pi/8); then the polynomial of the FreeBSD mathematical library.
+    What is zero, not finite or near the ends of the exponents goes to the library's own function."""
+    u, v = abs(x), abs(y)
+    large, small = (u, v) if u > v else (v, u)
+    if not TINY < large < HUGE:
+        return math.atan2(y, x)
+    near = small > TAN_PI_8 * large
+    r = (small - large if near else small) / (small + large if near else large)
+    z = r * r
+    w = z * z
+    even = z * (
+        3.33333333333329318027e-01
+        + w * (1.42857142725034663711e-01 + w * (9.09088713343650656196e-02 + w * (
+            6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02))))
+    )  # fmt: skip
+    odd = w * (
+        -1.99999999998764832476e-01
+        + w * (-1.11111104054623557880e-01 + w * (-7.69187620504482999495e-02 + w * (
+            -5.83357013379057348645e-02 - w * 3.65315727442169155270e-02)))
+    )  # fmt: skip
+    angle = r - r * (even + odd)
+    angle = angle + 0.25 * math.pi if near else angle
+    angle = 0.5 * math.pi - angle if v > u else angle
+    angle = math.pi - angle if x < 0.0 else angle
+    return -angle if y < 0.0 else angle
+
+
+def fast_atan(x):  # type: ignore[no-untyped-def]
+    """atan by `fast_atan2`."""
+    return fast_atan2(x, 1.0)
+
+
 def _same_piece(curve, s, x, y):  # type: ignore[no-untyped-def]
     return lookup.piece(curve, s, x) == lookup.piece(curve, s, y)
 
@@ -415,6 +450,9 @@ def _same_piece(curve, s, x, y):  # type: ignore[no-untyped-def]
 # No 'reassoc' here: the order of the subtractions in the reduction is what keeps the digits.
 _EXACT = {**INNER, "fastmath": {"nsz", "contract"}}
 overload(k.sincos, jit_options=_EXACT)(lambda x: fast_sincos)
+fast_atan2 = register_jitable(**_EXACT)(fast_atan2)
+overload(k.atan2, jit_options=_EXACT)(lambda y, x: fast_atan2)
+overload(k.atan, jit_options=_EXACT)(lambda x: fast_atan)
 overload(lookup.lookup, jit_options=INNER)(lambda curve, s, x, order: lookup.evaluated)
 overload(lookup.lookup2, jit_options=INNER)(lambda curve, s, x, order: lookup.evaluated_twice)
 overload(lookup.lookup3, jit_options=INNER)(lambda curve, s, x: lookup.evaluated_thrice)
@@ -439,10 +477,11 @@ def _rounding(name: str) -> Callable[..., Any]:
 
 
 for _name, _plain in k.UNARY.items():
+    if _name == "atan":  # above
+        continue
     _lower = _rounding(_name) if _name in ("floor", "ceil") else _library_call(_plain, 1)
     builtin(getattr(k, _name), lambda x: types.float64(types.float64), _lower)
-for _name in ("atan2", "copysign"):
-    builtin(getattr(k, _name), lambda a, b: types.float64(*[types.float64] * 2), _library_call(getattr(math, _name), 2))
+builtin(k.copysign, lambda a, b: types.float64(*[types.float64] * 2), _library_call(math.copysign, 2))
 builtin(
     k.where,
     lambda condition, a, b: types.float64(types.boolean, types.float64, types.float64),

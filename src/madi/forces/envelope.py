@@ -35,7 +35,7 @@ docs/references.md: [Pacejka 2012], [Hunt, Crossley 1975].
 
 from __future__ import annotations
 
-from madi.forces.road import has_edges, rough, smoothed
+from madi.forces.road import has_edges, height_of_level, rough, smoothed
 from madi.kernel import exp, fabs, kernel, log, needed, sqrt, where
 from madi.spatial.vector import minus, plus_scaled, scaled
 
@@ -60,16 +60,18 @@ def distance(p, curve, s, place, radius, places):
     at p[s:] for this radius. The slope is the mean of the profile's, weighed as the distances are."""
     if places == 1 and not has_edges(p, s):
         return tangent_distance(p, curve, s, place, FOOT * radius)
-    # the tangent's distance, for what differs little from a plane
-    a, a_by, m, m_by = tangent_distance(p, curve, s, place, FOOT * radius)
-    near = a > NEAREST * radius
+    level = place[2] - height_of_level(p, curve, s, place[0], place[1])
     if int(p[s + 7]) == 0:  # a plane, whatever the depth
-        return a, a_by, m, m_by
-    if not needed(rough(p, curve, s, place[0], place[1], (REACH + FOOT) * radius)) and not needed(a < NEAREST * radius):
-        return a, a_by, m, m_by  # on level ground both are one, but where the tangent says nothing
+        return level, (0.0, 1.0), 0.0, (0.0, 0.0)
+    uneven = needed(rough(p, curve, s, place[0], place[1], (REACH + FOOT) * radius))
+    if not uneven and not needed(level < NEAREST * radius):  # on level ground both are one, but where it says nothing
+        return level, (0.0, 1.0), 0.0, (0.0, 0.0)
     places = max(places, FEWEST)
     step = 2.0 * REACH * radius / (places - 1.0)
     b = radius / (WIDTH * WIDTH * step * step)
+    # the tangent's distance, for what differs little from a plane
+    a, a_by, _, _ = tangent_distance(p, curve, s, place, FOOT * radius)
+    near = a > NEAREST * radius
     a, a_by = where(near, a, NEAREST * radius), (where(near, a_by[0], 0.0), where(near, a_by[1], 0.0))
     flat, rate, bow = level_minimum(a, b, radius, step, places)
     # sums over the profile, weights exp(-b (D_k - low)) with the least distance so far

@@ -32,4 +32,4 @@ class Work(DynamicsWork):
     signal: Reals = reals("ns")  # values of users' functions (signals/tape.py)
     force: Reals = reals("ne", 4)  # of every element: value, potential energy, power delivered, power dissipated
     measure: Reals = reals("2*na")  # length and rate of each measured element
-    tire_contact: Reals = reals("35")  # a tire's geometry (tire_contact.py)
+    tire_contact: Reals = reals("38")  # a tire's geometry (tire_contact.py)

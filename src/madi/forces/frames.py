@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from madi.dynamics.points import to_ground
+from madi.dynamics.points import from_ground, to_ground
 from madi.forces.fields import Arrays, Work
 from madi.kernel import inline, kernel
-from madi.spatial.vector import dot, plus_scaled, scaled, second, six, turned
+from madi.spatial.vector import at, cross, dot, plus_scaled, scaled, second, six, turned
 
 
 @kernel
@@ -53,3 +53,12 @@ def by_axes(E, x):
 def of_axes(E, x):
     """The vector whose components along the axes E are x."""
     return plus_scaled(plus_scaled(scaled(x[0], E[0]), x[1], E[1]), x[2], E[2])
+
+
+@inline
+def road_axes(model: Arrays, work: Work, i, s):
+    """Forward, left and up of the road packed at parameter[s:], in the axes of body i's reference frame: two vectors are
+    turned, and places, velocities and forces need not be."""
+    p, f = model.parameter, model.frame[i]
+    forward, up = from_ground(work, f, at(p, s)), from_ground(work, f, at(p, s + 3))
+    return forward, cross(up, forward), up

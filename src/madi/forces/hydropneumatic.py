@@ -45,13 +45,15 @@ def apply(model: Arrays, work: Work, e):
     share = 1.0 - area * stroke / volume
     low = share < LEAST_GAS
     gas = where(low, LEAST_GAS, share)
-    force = p0 * area * exp(-n * log(gas))
+    logarithm = log(gas)
+    pressure = exp(-n * logarithm)
+    force = p0 * area * pressure
     stiff = n * force * area / (volume * gas)
     beyond = where(low, (LEAST_GAS - share) * volume / area, 0.0)
     push = force + stiff * beyond - outside * area
     isothermal = fabs(n - 1.0) < ISOTHERMAL
     more = where(isothermal, 1.0, n - 1.0)
-    work_done = where(isothermal, -log(gas), (exp(-more * log(gas)) - 1.0) / more)
+    work_done = where(isothermal, -logarithm, (gas * pressure - 1.0) / more)
     potential = p0 * volume * work_done + force * beyond + 0.5 * stiff * beyond * beyond - outside * area * stroke
     c = where(rate < 0.0, p[s + 10], p[s + 11])
     f = push - c * rate

@@ -91,13 +91,10 @@ def add_force_at(model: Arrays, work: Work, i, s, f, common):
 
 
 @inline
-def add_force_and_torque(model: Arrays, work: Work, i, s, f, n):
-    """Add a force at the point parameter[s:s+3] of body i and a torque, both in ground axes."""
+def add_force_and_torque(work: Work, i, x, f, n):
+    """Add a force at the reference coordinates x and a torque, both in reference axes, to body i."""
     if i > 0:
-        frame = model.frame[i]
-        force, torque = from_ground(work, frame, f), from_ground(work, frame, n)
-        moment = cross(point(work, i, at(model.parameter, s)), force)
-        add_wrench(work, i, join(force, plus(moment, torque)))
+        add_wrench(work, i, join(f, plus(cross(x, f), n)))
 
 
 @kernel

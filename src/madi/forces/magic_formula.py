@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from madi.errors import InputError
-from madi.kernel import atan, cos, exp, fabs, inline, kernel, log, sin, sqrt, tan, where
+from madi.kernel import atan, cos, exp, fabs, inline, kernel, log, needed, sin, sqrt, tan, where
 
 if TYPE_CHECKING:
     from madi.forces.tir import Tir
@@ -56,6 +56,12 @@ def curve(b, e, x):
 
 
 @inline
+def cosine_of(x):
+    """cos(atan(x))."""
+    return 1.0 / sqrt(1.0 + x * x)
+
+
+@inline
 def sign(x):
     """-1 or 1."""
     return where(x < 0.0, -1.0, 1.0)
@@ -76,18 +82,27 @@ def held(value, change):
 
 
 @inline
-def slip_stiffnesses(p, c, load, dfz, gamma):
-    """dFx/dkappa and dFy/dalpha at no slip (4.E15, 4.E25)."""
+def at_load(p, c, fz):
+    """(load, its excess, dFx/dkappa at no slip (4.E15), dFy/dalpha of an upright wheel): what several formulas share."""
+    load = usable_load(p, c, fz)
+    dfz = load / p[c + FZ0S] - 1.0
     kx = load * held(p[c + PKX1], p[c + PKX2] * dfz) * exp(p[c + PKX3] * dfz)
-    knee = p[c + PKY2] + p[c + PKY5] * gamma * gamma
-    ky = p[c + PKY1] * p[c + FZ0S] * held(1.0, -p[c + PKY3] * fabs(gamma))
-    return kx, ky * sin(p[c + PKY4] * atan(load / (p[c + FZ0S] * knee)))
+    return load, dfz, kx, p[c + PKY1] * p[c + FZ0S] * sin(p[c + PKY4] * atan(load / (p[c + FZ0S] * p[c + PKY2])))
+
+
+@inline
+def stiffness_across(p, c, shared, gamma):
+    """dFy/dalpha at no slip (4.E25)."""
+    load, _, _, k = shared
+    if needed(p[c + PKY5] != 0.0):
+        knee = p[c + PKY2] + p[c + PKY5] * gamma * gamma
+        k = p[c + PKY1] * p[c + FZ0S] * sin(p[c + PKY4] * atan(load / (p[c + FZ0S] * knee)))
+    return k * held(1.0, -p[c + PKY3] * fabs(gamma))
 
 
 @kernel
-def lateral(p, c, load, dfz, alpha, gamma, grip, rolling):
-    """Pure side slip (4.E19-4.E30): Fy, its stiffness, friction, B C, shift of the angle, shift of the force."""
-    _, k = slip_stiffnesses(p, c, load, dfz, gamma)
+def lateral(p, c, load, dfz, k, alpha, gamma, grip, rolling):
+    """Pure side slip, of the stiffness k (4.E19-4.E30): Fy, friction, B C, shift of the angle, shift of the force."""
     mu = held(p[c + PDY1], p[c + PDY2] * dfz) * held(1.0, -p[c + PDY3] * gamma * gamma) * grip
     lift = load * (p[c + PVY3] + p[c + PVY4] * dfz) * gamma * grip
     up = rolling * (load * (p[c + PVY1] + p[c + PVY2] * dfz) * grip + lift)
@@ -102,75 +117,81 @@ def lateral(p, c, load, dfz, alpha, gamma, grip, rolling):
     )
     top = mu * load
     b = k / (p[c + PCY1] * top)
-    return top * sin(p[c + PCY1] * curve(b, e, x)) + up, k, mu, b * p[c + PCY1], shift, up
+    return top * sin(p[c + PCY1] * curve(b, e, x)) + up, mu, b * p[c + PCY1], shift, up
 
 
 @kernel
-def magic(p, c, fz, kappa, alpha, gamma, forward, speed, slide):
-    """((Fx, Fy), (Mx, My, Mz)) of the tire whose folded coefficients begin at p[c].
+def magic(p, c, fz, shared, kappa, alpha, gamma, forward, speed, slide):
+    """((Fx, Fy), (Mx, My, Mz)) of the tire whose folded coefficients begin at p[c]; `shared`: what `at_load` gives.
 
     `forward`: 1, going backwards -1, smooth in between; `speed` of the wheel and `slide`, of the contact over the road.
     """
-    load = usable_load(p, c, fz)
+    load, dfz, kx, upright_ky = shared
     gamma = where(gamma > p[c + CAMMAX], p[c + CAMMAX], where(gamma < p[c + CAMMIN], p[c + CAMMIN], gamma))
-    share, dfz = where(fz > 0.0, fz, 0.0) / load, load / p[c + FZ0S] - 1.0
+    share, ky = where(fz > 0.0, fz, 0.0) / load, stiffness_across(p, c, shared, gamma)
     grip = 1.0 / (1.0 + p[c + LMUV] * slide / p[c + V0])
     rolling = forward * forward  # a tire that stands still has no shifts: it would push the car
-    fx, kx, mux = longitudinal(p, c, load, dfz, kappa, gamma, grip, rolling)
-    fy, ky, muy, stiff, shift, up = lateral(p, c, load, dfz, alpha, gamma, grip, rolling)
+    fx, mux = longitudinal(p, c, load, dfz, kx, kappa, gamma, grip, rolling)
+    fy, muy, stiff, shift, up = lateral(p, c, load, dfz, ky, alpha, gamma, grip, rolling)
     if int(p[c + COMBINED]) == 0:  # the file says nothing of combined slip: within an ellipse
         both = (fx / (mux * load)) ** 2 + (fy / (muy * load)) ** 2
         short = 1.0 / sqrt(where(both > 1.0, both, 1.0))
         fx, fy = short * fx, short * fy
     fx = left_along(p, c, dfz, kappa, alpha, gamma) * fx
     left = left_across(p, c, dfz, kappa, alpha, gamma)
-    steer = muy * load * (p[c + RVY1] + p[c + RVY2] * dfz + p[c + RVY3] * gamma) * cos(atan(p[c + RVY4] * alpha))
-    fy0, fy = left * fy, left * fy + steer * sin(p[c + RVY5] * atan(p[c + RVY6] * kappa))
+    fy0, fy = left * fy, left * fy
+    if needed(fabs(p[c + RVY1]) + fabs(p[c + RVY2]) + fabs(p[c + RVY3]) > 0.0):  # a file may have none of these, and others
+        steer = muy * load * (p[c + RVY1] + p[c + RVY2] * dfz + p[c + RVY3] * gamma) * cosine_of(p[c + RVY4] * alpha)
+        fy = fy + steer * sin(p[c + RVY5] * atan(p[c + RVY6] * kappa))
     # aligning: trail, residual, the arm of Fx
     if int(p[c + NEW]) == 1:
-        upright, _, _, _, _, _ = lateral(p, c, load, dfz, alpha, 0.0, grip, rolling)
+        upright, _, _, _, _ = lateral(p, c, load, dfz, upright_ky, alpha, 0.0, grip, rolling)
         fy0 = left * upright
-    along = kx / ky * kappa
-    mz = residual(p, c, load, dfz, alpha, gamma, grip, forward, joined(alpha + shift + up / ky, along), stiff)
+    along, ahead = kx / ky * kappa, cos(alpha)
+    mz = residual(p, c, load, dfz, gamma, grip, forward, joined(alpha + shift + up / ky, along), stiff)
     arm = p[c + R0] * (p[c + SSZ1] + p[c + SSZ2] * fy / p[c + FZ0] + (p[c + SSZ3] + p[c + SSZ4] * dfz) * gamma)
-    mz = mz - trail(p, c, load, dfz, alpha, gamma, grip, forward, along) * fy0 + arm * fx
+    mz = ahead * (mz - trail(p, c, load, dfz, alpha, gamma, grip, forward, along) * fy0) + arm * fx
     mx, my = overturning(p, c, load, fy, gamma), rolling_moment(p, c, load, fx, gamma, forward, speed)
     return (share * fx, share * fy), (share * mx, share * my, share * mz)
 
 
 @inline
-def longitudinal(p, c, load, dfz, kappa, gamma, grip, rolling):
-    """Pure slip along (4.E9-4.E18): Fx, its stiffness, friction."""
-    k, _ = slip_stiffnesses(p, c, load, dfz, gamma)
+def longitudinal(p, c, load, dfz, k, kappa, gamma, grip, rolling):
+    """Pure slip along, of the stiffness k (4.E9-4.E18): Fx, friction."""
     mu = held(p[c + PDX1], p[c + PDX2] * dfz) * held(1.0, -p[c + PDX3] * (gamma * gamma)) * grip
     x = kappa + rolling * (p[c + PHX1] + p[c + PHX2] * dfz)
     e = (p[c + PEX1] + p[c + PEX2] * dfz + p[c + PEX3] * dfz * dfz) * (1.0 - p[c + PEX4] * sign(x))
     top = mu * load
     fx = top * sin(p[c + PCX1] * curve(k / (p[c + PCX1] * top), e, x))
-    return fx + rolling * load * (p[c + PVX1] + p[c + PVX2] * dfz) * grip, k, mu
+    return fx + rolling * load * (p[c + PVX1] + p[c + PVX2] * dfz) * grip, mu
+
+
+@inline
+def left_over(c, b, e, shift, slip):
+    """The part of a force that the other slip leaves: 1 without it."""
+    left = cos(c * curve(b, e, slip + shift))
+    if needed(shift != 0.0):
+        left = left / cos(c * curve(b, e, shift))
+    return where(left > 0.0, left, 0.0)
 
 
 @inline
 def left_along(p, c, dfz, kappa, alpha, gamma):
     """What slip across leaves of Fx (4.E50-4.E57)."""
-    b = (p[c + RBX1] + p[c + RBX3] * (gamma * gamma)) * cos(atan(p[c + RBX2] * kappa))
-    e, s = p[c + REX1] + p[c + REX2] * dfz, p[c + RHX1]
-    left = cos(p[c + RCX1] * curve(b, e, alpha + s)) / cos(p[c + RCX1] * curve(b, e, s))
-    return where(left > 0.0, left, 0.0)
+    b = (p[c + RBX1] + p[c + RBX3] * (gamma * gamma)) * cosine_of(p[c + RBX2] * kappa)
+    return left_over(p[c + RCX1], b, p[c + REX1] + p[c + REX2] * dfz, p[c + RHX1], alpha)
 
 
 @inline
 def left_across(p, c, dfz, kappa, alpha, gamma):
     """What slip along leaves of Fy (4.E58-4.E65)."""
-    b = (p[c + RBY1] + p[c + RBY4] * (gamma * gamma)) * cos(atan(p[c + RBY2] * (alpha - p[c + RBY3])))
-    e, s = p[c + REY1] + p[c + REY2] * dfz, p[c + RHY1] + p[c + RHY2] * dfz
-    left = cos(p[c + RCY1] * curve(b, e, kappa + s)) / cos(p[c + RCY1] * curve(b, e, s))
-    return where(left > 0.0, left, 0.0)
+    b = (p[c + RBY1] + p[c + RBY4] * (gamma * gamma)) * cosine_of(p[c + RBY2] * (alpha - p[c + RBY3]))
+    return left_over(p[c + RCY1], b, p[c + REY1] + p[c + REY2] * dfz, p[c + RHY1] + p[c + RHY2] * dfz, kappa)
 
 
 @inline
 def trail(p, c, load, dfz, alpha, gamma, grip, forward, along):
-    """The trail of Fy (4.E33-4.E45, 4.E73); `along`: the slip along, as a slip angle."""
+    """The trail of Fy (4.E33-4.E45, 4.E73) over cos(alpha); `along`: the slip along, as a slip angle."""
     x = alpha + p[c + QHZ1] + p[c + QHZ2] * dfz + (p[c + QHZ3] + p[c + QHZ4] * dfz) * gamma
     b = (p[c + QBZ1] + p[c + QBZ2] * dfz + p[c + QBZ3] * dfz * dfz) / grip
     b = b * (1.0 + p[c + QBZ4] * gamma + p[c + QBZ5] * fabs(gamma))
@@ -179,16 +200,16 @@ def trail(p, c, load, dfz, alpha, gamma, grip, forward, along):
     e = (p[c + QEZ1] + p[c + QEZ2] * dfz + p[c + QEZ3] * dfz * dfz) * (
         1.0 + (p[c + QEZ4] + p[c + QEZ5] * gamma) * TWO_BY_PI * atan(b * p[c + QCZ1] * x)
     )
-    return d * cos(p[c + QCZ1] * curve(b, e, joined(x, along))) * cos(alpha)
+    return d * cos(p[c + QCZ1] * curve(b, e, joined(x, along)))
 
 
 @inline
-def residual(p, c, load, dfz, alpha, gamma, grip, forward, angle, stiff):
-    """The aligning moment that no trail explains (4.E36-4.E47, 4.E75), at the angle both slips are worth."""
+def residual(p, c, load, dfz, gamma, grip, forward, angle, stiff):
+    """The aligning moment that no trail explains (4.E36-4.E47, 4.E75) over cos(alpha), at the angle both slips are worth."""
     b = p[c + QBZ9] / grip + p[c + QBZ10] * stiff
     d = (p[c + QDZ8] + p[c + QDZ9] * dfz + (p[c + QDZ10] + p[c + QDZ11] * dfz) * fabs(gamma)) * gamma
-    d = load * p[c + R0] * (p[c + QDZ6] + p[c + QDZ7] * dfz + d) * grip * cos(alpha) * forward
-    return d * cos(atan(b * angle))
+    d = load * p[c + R0] * (p[c + QDZ6] + p[c + QDZ7] * dfz + d) * grip * forward
+    return d * cosine_of(b * angle)
 
 
 @inline
@@ -197,11 +218,14 @@ def overturning(p, c, load, fy, gamma):
     side, relative = fy / p[c + FZ0], load / p[c + FZ0]
     mx = p[c + QSX1] - p[c + QSX2] * gamma + p[c + QSX3] * side
     if int(p[c + NEW]) == 1:
-        bow = p[c + QSX6] * relative
-        mx = mx + p[c + QSX4] * cos(p[c + QSX5] * atan(bow * bow)) * sin(
-            p[c + QSX7] * gamma + p[c + QSX8] * atan(p[c + QSX9] * side)
-        )
-        mx = mx + p[c + QSX10] * atan(p[c + QSX11] * relative) * gamma - p[c + QSX12] * gamma * fabs(gamma)
+        if needed(p[c + QSX4] != 0.0):
+            bow = p[c + QSX6] * relative
+            mx = mx + p[c + QSX4] * cos(p[c + QSX5] * atan(bow * bow)) * sin(
+                p[c + QSX7] * gamma + p[c + QSX8] * atan(p[c + QSX9] * side)
+            )
+        if needed(p[c + QSX10] != 0.0):
+            mx = mx + p[c + QSX10] * atan(p[c + QSX11] * relative) * gamma
+        mx = mx - p[c + QSX12] * gamma * fabs(gamma)
     return p[c + R0] * (load * mx + fy * (p[c + QSX13] + p[c + QSX14] * fabs(gamma)))
 
 
@@ -229,22 +253,19 @@ def rolling_radius(p, c, fz):
 
 
 @kernel
-def gripping_slips(p, c, fz):
+def gripping_slips(p, c, shared):
     """Slips (along, tangent across) at which the slopes at no slip would use up friction."""
-    load = usable_load(p, c, fz)
-    dfz = load / p[c + FZ0S] - 1.0
-    kx, ky = slip_stiffnesses(p, c, load, dfz, 0.0)
+    load, dfz, kx, ky = shared
     return held(p[c + PDX1], p[c + PDX2] * dfz) * load / fabs(kx), held(p[c + PDY1], p[c + PDY2] * dfz) * load / fabs(ky)
 
 
 @kernel
-def relaxation_lengths(p, c, fz, gamma):
+def relaxation_lengths(p, c, shared, gamma):
     """(along, across), m: 6.1 by the carcass' stiffness, 5.2 by coefficients of its own; at least a tenth of the radius."""
-    load = usable_load(p, c, fz)
-    dfz = load / p[c + FZ0S] - 1.0
+    load, dfz, kx, _ = shared
     least = 0.1 * p[c + R0]
     if int(p[c + NEW]) == 1:
-        kx, ky = slip_stiffnesses(p, c, load, dfz, gamma)
+        ky = stiffness_across(p, c, shared, gamma)
         along = fabs(kx) / (p[c + CARCASS_X] * (1.0 + p[c + PCFX1] * dfz + p[c + PCFX2] * dfz * dfz))
         across = fabs(ky) / (p[c + CARCASS_Y] * (1.0 + p[c + PCFY1] * dfz + p[c + PCFY2] * dfz * dfz))
     else:
@@ -352,6 +373,6 @@ def evaluate(tir: Tir, fz: Any, kappa: Any, alpha: Any, gamma: Any, speed: Any, 
     for place in np.ndindex(given[0].shape):
         load, k, a, g, v = (float(x[place]) for x in given)
         slide = abs(v) * math.hypot(k, math.tan(a))
-        force, moment = magic(p, 0, load, k, a, g, -1.0 if v < 0 else 1.0, v, slide)
+        force, moment = magic(p, 0, load, at_load(p, 0, load), k, a, g, -1.0 if v < 0 else 1.0, v, slide)
         found[(slice(None), *place)] = (*force, *moment)
     return {name: float(x) if x.ndim == 0 else x for name, x in zip(("fx", "fy", "mx", "my", "mz"), found, strict=True)}

@@ -20,7 +20,7 @@ from madi.given import Numbers, Vector
 from madi.kernel import asin, cos, fabs, inline, kernel, needed, sin, sqrt, where
 from madi.kernel.lookup import lookup, lookup3, on_both_sides, same_piece
 from madi.spatial.rotation import PARALLEL, TWO_PI
-from madi.spatial.vector import at, cross, dot, plus_scaled, scaled
+from madi.spatial.vector import at, cross, dot
 
 ROUND, SINE, LINE = 0, 1, 2
 WHOLE = 1e-9  # of a wave: rounding of how many there are
@@ -234,10 +234,11 @@ def smoothed(p, curve, s, x, y, foot):
     for k in range(int(p[s + 7])):
         f, kind, a, b, at = feature(p, s, k, x, y)
         if kind == ROUND:
-            u, w = (at - a) / b, foot / b
-            w = where(w > SHORTEST_FOOT, w, SHORTEST_FOOT)
-            near = fabs(u) < 1.0 + w
+            least = SHORTEST_FOOT * b
+            foot_there = where(foot > least, foot, least)
+            near = fabs(at - a) < b + foot_there
             if needed(near):
+                u, w = (at - a) / b, foot_there / b
                 r0, r1, r2 = half_circle(u - w)
                 s0, s1, s2 = half_circle(u)
                 t0, t1, t2 = half_circle(u + w)
@@ -293,6 +294,38 @@ def rough(p, curve, s, x, y, reach):
 
 
 @kernel
+def has_shapes(p, s, x, reach):
+    """Whether the road has anything but its own level from x - reach to x + reach, on either side; of polylines nobody asks
+    where they are."""
+    near = 0.0
+    for k in range(int(p[s + 7])):
+        f = s + HEAD + WIDTH * k
+        kind, shift, a, b = int(p[f]), p[f + 2], p[f + 3], p[f + 4]
+        if kind == ROUND:
+            least, most = a - 1.001 * b - reach, a + 1.001 * b + reach
+        else:
+            least, most = a - reach, b + reach
+        if kind == LINE:
+            near = near + 1.0
+        else:
+            near = near + where(x > least, where(x < most, 1.0, 0.0), 0.0)
+            if int(p[f + 1]) == 1:
+                near = near + where(x - shift > least, where(x - shift < most, 1.0, 0.0), 0.0)
+    return near > 0.5
+
+
+@kernel
+def height_of_level(p, curve, s, x, y):
+    """Height of the road where it is not `rough`: its own, and that of the level parts of polylines."""
+    h = p[s + 6]
+    for k in range(int(p[s + 7])):
+        _, kind, a, _, at = feature(p, s, k, x, y)
+        if kind == LINE:
+            h = h + lookup(curve, int(a), at, 0)
+    return h
+
+
+@kernel
 def tent(d, foot):
     """How far d is inside (-foot, 0) and [0, foot), from the outer ends; 0 outside."""
     return (
@@ -329,15 +362,6 @@ def way(p, s, x):
     """(along, left, up) of a vector x of ground axes, by the axes of the road packed at p[s:]."""
     forward, up = at(p, s), at(p, s + 3)
     return dot(forward, x), dot(cross(up, forward), x), dot(up, x)
-
-
-@inline
-def along_road(p, s, x):
-    """The vector in ground axes of x, (along, up) or (along, left, up) on the road packed at p[s:]."""
-    forward, up = at(p, s), at(p, s + 3)
-    if len(x) == 2:
-        return plus_scaled(scaled(x[0], forward), x[1], up)
-    return plus_scaled(plus_scaled(scaled(x[0], forward), x[2], up), x[1], cross(up, forward))
 
 
 @inline

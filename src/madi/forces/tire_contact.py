@@ -32,14 +32,15 @@ from typing import Any
 
 import numpy as np
 
+from madi.dynamics.points import point, point_velocity
 from madi.forces.envelope import FOOT, distance, pressed
 from madi.forces.fields import Arrays, Work
-from madi.forces.frames import direction, of_axes, spin
-from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
-from madi.forces.road import along_road, way
+from madi.forces.frames import by_axes, direction, of_axes, road_axes, spin
+from madi.forces.kind import ForceKind, account, add_force_and_torque
+from madi.forces.road import way
 from madi.forces.takes import A_ROAD, DIRECTION, NOT_NEGATIVE, POSITIVE, Takes, samples
 from madi.kernel import inline, kernel, sqrt, where
-from madi.spatial.vector import NO_DIRECTION, at, cross, dot, minus, plus, plus_scaled, put_at, scaled
+from madi.spatial.vector import NO_DIRECTION, at, cross, dot, minus, plus, plus_scaled, put_at, scaled, three
 
 NUMBERS = (
     "radius", "stiffness", "damping", "places", "slip_stiffness", "cornering_stiffness", "friction", "low_speed",
@@ -57,9 +58,9 @@ ON_ITS_SIDE = 1e-12  # cos^2 g below which it rolls nowhere: 1 / cos g stays a n
 IN_THE_AIR = 1e-9  # N: friction below which a tire carries nothing, and is not divided by
 # work.tire_contact: force f, its elastic part, rate and deflection; force and torque on the wheel per f; n, l, s, e, the
 # arm to the contact point, its velocity over the road, the centre's velocity, the wheel's angular velocity, how upright it
-# is
-LOAD, ELASTIC, RATE, DEPTH, PUSH, TILT, NORMAL, WAY, SIDE, AXIS, ARM, SLIDE, SPEED, SPIN, UPRIGHT = (
-    0, 1, 2, 3, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34)  # fmt: skip
+# is, its centre
+LOAD, ELASTIC, RATE, DEPTH, PUSH, TILT, NORMAL, WAY, SIDE, AXIS, ARM, SLIDE, SPEED, SPIN, UPRIGHT, CENTRE = (
+    0, 1, 2, 3, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34, 35)  # fmt: skip
 
 
 def tire_kind(name: str, code: int, more: tuple[str, ...] = (), takes: dict[str, Takes] = TAKES, **flags: Any) -> ForceKind:
@@ -72,19 +73,22 @@ def tire_kind(name: str, code: int, more: tuple[str, ...] = (), takes: dict[str,
 
 @kernel
 def touch(model: Arrays, work: Work, e):
-    """(force of the road's normal, slip along and across) of tire e; the geometry is left in work.tire_contact."""
+    """(force of the road's normal, slip along and across) of tire e; the geometry is left in work.tire_contact, in the axes
+    of the reference frame."""
     i, s = model.force_a[e], model.force_at[e]
-    p, k = model.parameter, work.tire_contact
-    centre, u = point_state(model, work, i, s, False, 0)
-    ground = distance(p, model.curve, s + ROAD, way(p, s + ROAD, centre), p[s + RADIUS], int(p[s + PLACES]))
-    axis, w = direction(model, work, i, at(p, s + 3), False), spin(model, work, i, False)
-    n, l, cosine, arm, depth, force, torque = meet(p, s, ground, axis)
+    p, k, axes = model.parameter, work.tire_contact, road_axes(model, work, i, s + ROAD)
+    centre = point(work, i, at(p, s))
+    u, axis, w = point_velocity(work, i, centre), direction(model, work, i, at(p, s + 3), True), spin(model, work, i, True)
+    place = plus(by_axes(axes, centre), way(p, s + ROAD, three(work.frame_r, model.frame[i])))
+    ground = distance(p, model.curve, s + ROAD, place, p[s + RADIUS], int(p[s + PLACES]))
+    n, l, cosine, arm, depth, force, torque = meet(p[s + RADIUS], ground, axis, axes[0], axes[2])
     rate = -dot(force, u) - dot(torque, w)
     load, elastic = pressed(p[s + STIFFNESS], p[s + DAMPING], SOFT * p[s + RADIUS], depth, rate)
     side, slide, slip = slipping(p[s + LOW_SPEED], n, l, plus(u, cross(w, arm)), u)
     upright = where(cosine < LEAN, cosine / LEAN, 1.0)
     k[LOAD], k[ELASTIC], k[RATE], k[DEPTH] = load, elastic, rate, depth
     k[UPRIGHT] = upright * upright * (3.0 - 2.0 * upright)
+    put_at(k, CENTRE, centre)
     put_at(k, PUSH, force)
     put_at(k, TILT, torque)
     put_at(k, NORMAL, n)
@@ -100,13 +104,13 @@ def touch(model: Arrays, work: Work, e):
 
 
 @inline
-def meet(p, s, ground, axis):
-    """Where the wheel meets a ground at that `distance`: (n, l, cos g, arm from the centre to the contact point, deflection,
-    and the gradient of that: force and torque on the wheel per f)."""
-    road, radius = s + ROAD, p[s + RADIUS]
+def meet(radius, ground, axis, forward, up):
+    """Where the wheel meets a ground at that `distance`, by the road's axes: (n, l, cos g, arm from the centre to the
+    contact point, deflection, and the gradient of that: force and torque on the wheel per f)."""
     far, by, rise, rise_by = ground
     level = 1.0 / sqrt(1.0 + rise * rise)
-    n, tangent = along_road(p, road, (-rise * level, level)), along_road(p, road, (level, rise * level))
+    n = plus_scaled(scaled(-rise * level, forward), level, up)
+    tangent = plus_scaled(scaled(level, forward), rise * level, up)
     rolling, lean = cross(axis, n), dot(axis, n)  # cos(g) l, sin(g)
     square = dot(rolling, rolling)
     flat = square < ON_ITS_SIDE
@@ -120,7 +124,8 @@ def meet(p, s, ground, axis):
     tilt = offset * inverse
     # where the road is curved, sin(g) changes with the place: d(e . n) = -(e . t) d rise / (1 + rise^2), t its tangent
     bend = tilt * level * level * dot(axis, tangent)
-    force = along_road(p, road, minus(scaled(inverse, by), scaled(bend, rise_by)))
+    ahead, upward = minus(scaled(inverse, by), scaled(bend, rise_by))
+    force = plus_scaled(scaled(ahead, forward), upward, up)
     depth = radius - loaded
     far, offset = where(far < radius, far, radius), where(depth > 0.0, offset, 0.0)
     arm = minus(scaled(offset, minus(axis, scaled(lean, n))), scaled(far, n))  # e - sin(g) n = cos(g) s
@@ -156,7 +161,7 @@ def push(model: Arrays, work: Work, e, normal, f, m):
     power = dot(force, at(k, SPEED)) + dot(torque, at(k, SPIN))
     potential = where(k[DEPTH] > 0.0, 0.5 * elastic * k[DEPTH], 0.0)
     account(work, e, normal, potential, power, -power - elastic * k[RATE])
-    add_force_and_torque(model, work, i, s, force, torque)
+    add_force_and_torque(work, i, at(k, CENTRE), force, torque)
 
 
 @inline

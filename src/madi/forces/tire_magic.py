@@ -19,7 +19,7 @@ from typing import Any
 
 from madi.forces import tire_contact
 from madi.forces.fields import Arrays, Work
-from madi.forces.magic_formula import SIDE, fold, gripping_slips, magic, rolling_radius
+from madi.forces.magic_formula import SIDE, at_load, fold, gripping_slips, magic, rolling_radius
 from madi.forces.road import HEAD, WIDTH
 from madi.forces.takes import ANYTHING, NUMBER
 from madi.forces.tire_contact import AXIS, LOW_SPEED, NORMAL, ROAD, SPEED, SPIN, WAY, push, tire_kind, touch
@@ -55,16 +55,16 @@ def posture(model: Arrays, work: Work, e, normal):
 
 
 @kernel
-def press(model: Arrays, work: Work, e, normal, slip, pace, speed, gamma):
-    """The formula's forces and moments at a slip (kappa, tan(alpha)) onto the wheel."""
+def press(model: Arrays, work: Work, e, normal, shared, slip, pace, speed, gamma):
+    """The formula's forces and moments at a slip (kappa, tan(alpha)) onto the wheel; `shared`: see `at_load`."""
     p, s = model.parameter, model.force_at[e]
     c = coefficients_at(p, s)
     side = p[c + SIDE]
     kappa, tangent = slip
     slide = fabs(pace) * sqrt(dot(slip, slip) + LEAST_SIZE)
-    f, m = magic(p, c, normal, kappa, side * atan(tangent), side * gamma, pace / speed, pace, slide)
+    f, m = magic(p, c, normal, shared, kappa, side * atan(tangent), side * gamma, pace / speed, pace, slide)
     # beyond what is measured the force turns against the sliding velocity
-    along, across = gripping_slips(p, c, normal)
+    along, across = gripping_slips(p, c, shared)
     used = (kappa / along, tangent / across)
     share = (sqrt(dot(used, used) + LEAST_SIZE) - FIRST) / (LAST - FIRST)
     share = where(share < 0.0, 0.0, where(share > 1.0, 1.0, share))
@@ -79,7 +79,8 @@ def apply(model: Arrays, work: Work, e):
     """Contact and slip forces on the wheel."""
     normal, slip = touch(model, work, e)
     pace, speed, slide, gamma = posture(model, work, e, normal)
-    press(model, work, e, normal, (-slide / speed, -slip[1]), pace, speed, gamma)
+    shared = at_load(model.parameter, coefficients_at(model.parameter, model.force_at[e]), normal)
+    press(model, work, e, normal, shared, (-slide / speed, -slip[1]), pace, speed, gamma)
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[Any]:

@@ -16,7 +16,7 @@ docs/references.md: [Pacejka 2012].
 from __future__ import annotations
 
 from madi.forces.fields import Arrays, Work
-from madi.forces.magic_formula import gripping_slips, relaxation_lengths
+from madi.forces.magic_formula import at_load, gripping_slips, relaxation_lengths
 from madi.forces.tire_contact import LOW_SPEED, tire_kind, touch
 from madi.forces.tire_magic import MAGIC, coefficients_at, pack, posture, press
 from madi.kernel import fabs, kernel, where
@@ -50,9 +50,10 @@ def apply(model: Arrays, work: Work, e):
     pace, speed, slide, gamma = posture(model, work, e, normal)
     aside = -slip[1] * speed
     c = coefficients_at(p, s)
-    along_length, across_length = relaxation_lengths(p, c, normal, gamma)
+    shared = at_load(p, c, normal)
+    along_length, across_length = relaxation_lengths(p, c, shared, gamma)
     # at standstill no more is stored than what friction holds
-    most_along, most_across = gripping_slips(p, c, normal)
+    most_along, most_across = gripping_slips(p, c, shared)
     still = low * low / (speed * speed)
     going = pace * pace / (pace * pace + WALK * WALK)
     most_along = most_along + (MOST_ALONG - most_along) * going
@@ -62,6 +63,6 @@ def apply(model: Arrays, work: Work, e):
     dw = lag(w, aside - fabs(pace) * w / across_length, most_across * across_length, normal > 0.0)
     damping = DAMPING * still
     kappa, tangent = (u - damping * slide) / along_length, (w + damping * aside) / across_length
-    press(model, work, e, normal, (kappa, tangent), pace, speed, gamma)
+    press(model, work, e, normal, shared, (kappa, tangent), pace, speed, gamma)
     work.tau[column] = work.tau[column] + du
     work.tau[column + 1] = work.tau[column + 1] + dw

@@ -14,11 +14,11 @@ c = l t - w m,  l = sqrt(c^2 - w^2).  With o = 1 where m is on the right of t (a
     dt = -o m dp,    dm = o t dp,    dp = -o (m . dc) / l,
 
 p the belt's inclination. A body that turns by a about the left axis carries its tangent point back by o r a, so the belt is
-stretched by  e = sqrt(l^2 + y^2) - l0 - o w p - o r_b a_b + o r_a a_a  (y the distance aside), and its tension
-T = T0 + k e, never negative, acts along the tangent line as the gradient of e has it: in the plane, action and reaction have
-one line. A place at q on the belt is (1 - q) C_a + q C_b + r_q m, r_q = (1 - q) r_a + q r_b; the force F on it divides by
-the lever rule, and r_q (F . t) / l m as a couple. Potential: of the tension and of the support; dissipated: the damper of
-the support.
+stretched by  e = sqrt(l^2 + y^2) - l0 - o w (p + a_b) - o r_a (a_b - a_a)  (y the distance aside; these two angles, of a
+body against the belt and between both bodies, do not jump where the vehicle turns over), and its tension T = T0 + k e, never
+negative, acts along the tangent line as the gradient of e has it: in the plane, action and reaction have one line. A place
+at q on the belt is (1 - q) C_a + q C_b + r_q m, r_q = (1 - q) r_a + q r_b; the force F on it divides by the lever rule, and
+r_q (F . t) / l m as a couple. Potential: of the tension and of the support; dissipated: the damper of the support.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ from typing import Any
 
 import numpy as np
 
+from madi.dynamics.points import point, point_velocity
 from madi.errors import finite_numbers
 from madi.forces.envelope import FOOT, pressed, tangent_distance
 from madi.forces.fields import Arrays, Work
-from madi.forces.frames import direction, spin
-from madi.forces.kind import ForceKind, account, add_force_and_torque, point_state
-from madi.forces.road import HEAD, WIDTH, Road, along_road, in_plane, way
+from madi.forces.frames import by_axes, direction, of_axes, road_axes, spin
+from madi.forces.kind import ForceKind, account, add_force_and_torque, origin_apart
+from madi.forces.road import HEAD, WIDTH, Road, has_shapes, in_plane, way
 from madi.forces.takes import A_ROAD, NOT_NEGATIVE, POSITIVE, Problems, must, samples, several
 from madi.forces.tire_contact import SOFT
 from madi.joints import KINDS as JOINTS
-from madi.kernel import LEAST_SIZE, asin, atan2, inline, kernel, sqrt, where
-from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled
+from madi.kernel import LEAST_SIZE, atan2, fabs, inline, kernel, needed, sqrt, where
+from madi.spatial.vector import at, cross, dot, minus, plus, plus_scaled, scaled, three
 
 A_SIDE = must(lambda x: isinstance(x, bool), "over={value!r}", "Write True (the return run) or False", adjustable=False)
 KIND = ForceKind(
@@ -60,45 +61,66 @@ SIDE, DRAWN, FORWARD, ROAD = 14, 15, 17, 23
 def apply(model: Arrays, work: Work, e):
     """Tension along the span, support across it."""
     a, b, s = model.force_a[e], model.force_b[e], model.force_at[e]
-    p, road = model.parameter, s + ROAD
-    place_a, velocity_a = point_state(model, work, a, s, False, 0)
-    place_b, velocity_b = point_state(model, work, b, s + 3, False, 0)
-    start, c = way(p, road, place_a), way(p, road, minus(place_b, place_a))
-    pace, c_rate = in_plane(way(p, road, velocity_a)), way(p, road, minus(velocity_b, velocity_a))
-    span, t, m, lean = belt(p, s, in_plane(c))
-    ra, rb, side = p[s + 6], p[s + 7], p[s + SIDE]
-    turn = -side * dot(m, in_plane(c_rate)) / span
-    on_a, on_b, stored, driven, lost = support(p, model.curve, s, start, c, pace, in_plane(c_rate), turn, span, t, m)
-    angle_a, gradient_a, spin_a = turning(model, work, a, s + FORWARD, road)
-    angle_b, gradient_b, spin_b = turning(model, work, b, s + FORWARD + 3, road)
+    p, road, f, g = model.parameter, s + ROAD, model.frame[a], model.frame[b]
+    E = road_axes(model, work, a, road)
+    F = E
+    if f != g:
+        F = road_axes(model, work, b, road)
+    way_a, gradient_a, spin_a = turning(model, work, a, s + FORWARD, E)
+    way_b, gradient_b, spin_b = turning(model, work, b, s + FORWARD + 3, F)
+    wound = p[s + 6] * between(way_a, way_b)
+    at_a, at_b = point(work, a, at(p, s)), point(work, b, at(p, s + 3))
+    from_a, pace = by_axes(E, at_a), by_axes(E, point_velocity(work, a, at_a))
+    start = plus(from_a, way(p, road, three(work.frame_r, f)))
+    c = plus(minus(by_axes(F, at_b), from_a), way(p, road, origin_apart(work, g, f)))
+    c_rate = minus(by_axes(F, point_velocity(work, b, at_b)), pace)
+    span, t, m = belt(p, s, in_plane(c))
+    ra, rb, side, inverse = p[s + 6], p[s + 7], p[s + SIDE], 1.0 / span
+    turn = -side * dot(m, in_plane(c_rate)) * inverse
     wider, aside = rb - ra, c[1]
+    if needed(wider != 0.0):
+        drawn = (p[s + DRAWN], -p[s + DRAWN + 1])
+        wound = wound + wider * between((1.0, 0.0), both_turns(both_turns(drawn, t), way_b))
+    on_a, on_b, stored, driven, lost = support(
+        p, model.curve, s, start, c, in_plane(pace), in_plane(c_rate), turn, inverse, t, m
+    )
     length = sqrt(span * span + aside * aside)
-    tension, potential = tension_of(p, s, length - p[s + 10] - side * (wider * lean + rb * angle_b - ra * angle_a))
+    tension, potential = tension_of(p, s, length - p[s + 10] - side * wound)
     # de = t . dc + (y / length) dy, but for what y takes from the plane's part
     share, across = span / length, tension * aside / length
     rate = share * dot(t, in_plane(c_rate)) + aside / length * c_rate[1] + (share - 1.0) * side * wider * turn
     power = -tension * (rate - side * (rb * spin_b - ra * spin_a))
-    pull = plus_scaled(scaled(tension * share, t), tension * (1.0 - share) * wider / span, m)
+    pull = plus_scaled(scaled(tension * share, t), tension * (1.0 - share) * wider * inverse, m)
     on_a, on_b = plus(on_a, pull), minus(on_b, pull)
     force_a, force_b = (on_a[0], across, on_a[1]), (on_b[0], -across, on_b[1])
-    wound = side * tension
-    add_force_and_torque(model, work, a, s, along_road(p, road, force_a), scaled(-wound * ra, gradient_a))
-    add_force_and_torque(model, work, b, s + 3, along_road(p, road, force_b), scaled(wound * rb, gradient_b))
+    couple = side * tension
+    add_force_and_torque(work, a, at_a, of_axes(E, force_a), scaled(-couple * ra, gradient_a))
+    add_force_and_torque(work, b, at_b, of_axes(F, force_b), scaled(couple * rb, gradient_b))
     account(work, e, tension, potential + stored, power + driven, lost)
 
 
 @inline
 def belt(p, s, c):
-    """(l, t, m, p): the span, along it and outwards, and its inclination since the drawing; c from centre to centre."""
+    """(l, t, m): the span, along it and outwards; c from centre to centre."""
     forward, up = c
     wider, side = p[s + SIDE] * (p[s + 7] - p[s + 6]), p[s + SIDE]
     square = dot(c, c)
     free = square - wider * wider
     span = sqrt(where(free > NO_SPAN, free, NO_SPAN))
     t = ((span * forward + wider * up) / square, (span * up - wider * forward) / square)
-    drawn = (p[s + DRAWN], p[s + DRAWN + 1])
-    lean = atan2(drawn[0] * up - drawn[1] * forward, dot(drawn, c)) - asin(wider / sqrt(square))
-    return span, t, (side * t[1], -side * t[0]), lean
+    return span, t, (side * t[1], -side * t[0])
+
+
+@inline
+def both_turns(x, y):
+    """The turn x, then y: turns as cosine and sine, of any common size."""
+    return x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]
+
+
+@inline
+def between(x, y):
+    """The angle from the turn x to y."""
+    return atan2(x[0] * y[1] - x[1] * y[0], dot(x, y))
 
 
 @inline
@@ -112,42 +134,58 @@ def tension_of(p, s, stretch):
 
 
 @inline
-def support(p, curve, s, start, c, pace, c_rate, turn, span, t, m):
+def support(p, curve, s, start, c, pace, c_rate, turn, inverse, t, m):
     """Forces of the ground on both wheels through the belt between them; energy stored, power, power dissipated."""
-    ra, rb, side = p[s + 6], p[s + 7], p[s + SIDE]
-    on_a, on_b = (0.0, 0.0), (0.0, 0.0)
-    stored, power, lost = 0.0, 0.0, 0.0
-    places, size = int(p[s + 13]), HEAD + WIDTH * int(p[s + ROAD + 7])
-    for k in range(places):
-        q = (k + 1.0) / (places + 1.0)
-        arm = (1.0 - q) * ra + q * rb
-        x, y, z = plus_scaled(start, q, c)
-        far, by, _, _ = tangent_distance(p, curve, s + ROAD + k * size, (x + arm * m[0], y, z + arm * m[1]), FOOT * arm)
-        velocity = plus_scaled(plus_scaled(pace, q, c_rate), turn, scaled(arm * side, t))
-        rate = dot(by, velocity)
-        n, elastic = pressed(p[s + 11], p[s + 12], SOFT * arm, -far, -rate)
-        f = scaled(n, by)
-        couple = scaled(arm * dot(f, t) / span, m)
-        on_a, on_b = plus(plus_scaled(on_a, 1.0 - q, f), couple), minus(plus_scaled(on_b, q, f), couple)
-        stored = stored + 0.5 * elastic * -far
-        power = power + n * rate
-        lost = lost + (elastic - n) * rate
-    return on_a, on_b, stored, power, lost
+    ra, side, road = p[s + 6], p[s + SIDE], s + ROAD
+    wider, largest = p[s + 7] - ra, where(p[s + 7] > ra, p[s + 7], ra)
+    places, size = int(p[s + 13]), HEAD + WIDTH * int(p[road + 7])
+    part, level = 1.0 / (places + 1.0), p[road + 6]
+    # both linear in q: heights over the road's level, and their rates
+    high, rise = start[2] + ra * m[1] - level, c[2] + wider * m[1]
+    lift, lift_rise = pace[1] + turn * side * ra * t[1], c_rate[1] + turn * side * wider * t[1]
+    total, shared = (0.0, 0.0), (0.0, 0.0)  # sums of F and of q F
+    stored, lost = 0.0, 0.0
+    reach = 0.5 * fabs(c[0]) + (fabs(m[0]) + FOOT) * largest
+    if needed(has_shapes(p, road, start[0] + 0.5 * c[0], reach)):
+        for k in range(places):
+            q = (k + 1.0) * part
+            arm = ra + q * wider
+            x, y, z = plus_scaled(start, q, c)
+            place = (x + arm * m[0], y, z + arm * m[1])
+            far, by, _, _ = tangent_distance(p, curve, road + k * size, place, FOOT * arm)
+            velocity = plus_scaled(plus_scaled(pace, q, c_rate), turn, scaled(arm * side, t))
+            rate = dot(by, velocity)
+            n, elastic = pressed(p[s + 11], p[s + 12], SOFT * arm, -far, -rate)
+            total, shared = plus_scaled(total, n, by), plus_scaled(shared, q * n, by)
+            stored, lost = stored - 0.5 * elastic * far, lost + (elastic - n) * rate
+    elif needed(where(rise < 0.0, high + places * part * rise, high + part * rise) < 0.0):  # some place is below the level
+        up, up_shared = 0.0, 0.0
+        for k in range(places):
+            q = (k + 1.0) * part
+            far, rate = high + q * rise, lift + q * lift_rise
+            n, elastic = pressed(p[s + 11], p[s + 12], SOFT * (ra + q * wider), -far, -rate)
+            up, up_shared = up + n, up_shared + q * n
+            stored, lost = stored - 0.5 * elastic * far, lost + (elastic - n) * rate
+        total, shared = (0.0, up), (0.0, up_shared)
+    lever = plus_scaled(scaled(ra, total), wider, shared)  # sum of r_q F
+    couple = scaled(dot(lever, t) * inverse, m)
+    power = dot(total, pace) + dot(shared, c_rate) + turn * side * dot(lever, t)
+    return plus(minus(total, shared), couple), minus(shared, couple), stored, power, lost
 
 
-@kernel
-def turning(model: Arrays, work: Work, i, s, road):
-    """How far body i has turned about the road's left axis since the drawing, the gradient of that angle (ground axes), and
-    its rate: parameter[s:s+3] is what pointed forward."""
-    p = model.parameter
+@inline
+def turning(model: Arrays, work: Work, i, s, axes):
+    """How far body i has turned about the road's left axis since the drawing (cosine and sine, of any size), the gradient of
+    that angle, and its rate: parameter[s:s+3] is what pointed forward; by the road's axes in its reference frame."""
     if i == 0:
-        return 0.0, (0.0, 0.0, 0.0), 0.0
-    b, forward, up = direction(model, work, i, at(p, s), False), at(p, road), at(p, road + 3)
-    A, B = dot(b, forward), -dot(b, up)
+        return (1.0, 0.0), (0.0, 0.0, 0.0), 0.0
+    forward, _, up = axes
+    d = direction(model, work, i, at(model.parameter, s), True)
+    A, B = dot(d, forward), -dot(d, up)
     size = 1.0 / (A * A + B * B + LEAST_SIZE)
-    # (A dB - B dA) / (A^2 + B^2) = (A u + B f) x b / (A^2 + B^2)
-    gradient = cross(scaled(size, plus_scaled(scaled(A, up), B, forward)), b)
-    return atan2(B, A), gradient, dot(gradient, spin(model, work, i, False))
+    # (A dB - B dA) / (A^2 + B^2) = (A u + B f) x d / (A^2 + B^2)
+    gradient = cross(scaled(size, plus_scaled(scaled(A, up), B, forward)), d)
+    return (A, B), gradient, dot(gradient, spin(model, work, i, True))
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[Any]:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from madi.dynamics.points import point, point_velocity
 from madi.forces.envelope import FOOT, distance, pressed
 from madi.forces.fields import Arrays, Work
-from madi.forces.kind import ForceKind, account, add_force_at, point_state
-from madi.forces.road import along_road, in_plane, way
+from madi.forces.frames import by_axes, road_axes
+from madi.forces.kind import ForceKind, account, add_force
+from madi.forces.road import way
 from madi.forces.takes import A_ROAD, NOT_NEGATIVE, POSITIVE, samples
 from madi.forces.tire_contact import SOFT
 from madi.kernel import kernel, sqrt
-from madi.spatial.vector import dot, scaled
+from madi.spatial.vector import at, dot, plus, plus_scaled, scaled, three
 
 KIND = ForceKind(
     "wheel", code=10, value="force of the road's normal", ends=1, points=1, wheel=True,
@@ -30,11 +32,14 @@ def apply(model: Arrays, work: Work, e):
     """Push the wheel away from the road."""
     i, s = model.force_a[e], model.force_at[e]
     p, road, radius = model.parameter, s + 7, model.parameter[s + 3]
-    centre, velocity = point_state(model, work, i, s, False, 0)
-    far, by, _, _ = distance(p, model.curve, road, way(p, road, centre), radius, int(p[s + 6]))
-    depth, rate = radius - far, -dot(by, in_plane(way(p, road, velocity)))
+    axes, centre = road_axes(model, work, i, road), point(work, i, at(p, s))
+    place = plus(by_axes(axes, centre), way(p, road, three(work.frame_r, model.frame[i])))
+    far, by, _, _ = distance(p, model.curve, road, place, radius, int(p[s + 6]))
+    normal = plus_scaled(scaled(by[0], axes[0]), by[1], axes[2])
+    depth, rate = radius - far, -dot(normal, point_velocity(work, i, centre))
     f, elastic = pressed(p[s + 4], p[s + 5], SOFT * radius, depth, rate)
-    add_force_at(model, work, i, s, along_road(p, road, scaled(f, by)), False)
+    if i > 0:
+        add_force(work, i, centre, scaled(f, normal))
     account(work, e, f * sqrt(dot(by, by)), 0.5 * elastic * depth, -f * rate, (f - elastic) * rate)
 
 

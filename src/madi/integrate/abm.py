@@ -26,6 +26,7 @@ docs/references.md: [P0], [Shampine, Gordon 1975], [Krogh 1974].
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from madi.errors import InputError
@@ -38,7 +39,7 @@ from madi.integrate.runge_kutta import CLASSICAL
 from madi.integrate.step import accelerations_of_stage, close_and_accelerate, end_is_finite, end_step
 from madi.joints.chart import coordinate_rate, normalise
 from madi.joints.ladder import quaternion_at
-from madi.kernel import kernel, view1
+from madi.kernel import exp, kernel, log, view1
 from madi.kernel.fields import Reals, integer, over, real, reals
 
 HIGHEST = 12  # order of the predictor
@@ -47,7 +48,8 @@ TABLE = str(ROWS + 1)  # numbers from 1 to ROWS, counted as in the formulas
 NO_ORDER = 1e200  # error of an order that is not there
 AIM = 0.5  # of the tolerance: the error a step is chosen for
 SMALLEST = 1e-12  # of the tolerance: a smaller error lets the step grow no more, and can be zero
-SETTLED = 1.05  # how much longer a step another order must allow
+SETTLED = math.log(1.05)  # how much longer a step another order must allow
+TWICE, WORTH_IT = math.log(2.0), math.log(1.3)  # how much longer a step may be, before it is made so
 
 
 class AdamsMemory(AdaptiveMemory):
@@ -61,7 +63,8 @@ class AdamsMemory(AdaptiveMemory):
     p: Reals = reals("nq+nv")  # predicted
     f: Reals = reals("nq+nv")  # y' at the end of the step
     delta: Reals = reals("nq+nv")
-    weight: Reals = reals("nq+nv")
+    least: Reals = reals("nq+nv")  # error that y_j may have: this, and `growth` of |y_j|
+    growth: Reals = reals("nq+nv")
     phi: Reals = reals(f"{ROWS}*nq+{ROWS}*nv")
     psi: Reals = reals(TABLE)  # psi_i(n)
     beta: Reals = reals(TABLE)
@@ -103,17 +106,26 @@ def coefficients(m: AdamsMemory, h):
 
 @kernel
 def predict(m: AdamsMemory, h, n):
-    """p = y + h sum g_i phi*_i, and delta, the sum of the phi*_i, i <= k; small terms first."""
-    for j in range(n):
-        m.p[j], m.delta[j] = 0.0, 0.0
-    for i in range(m.order, 0, -1):
-        beta = m.beta[i]
-        weight, row = m.g[i] * beta, (i - 1) * n
-        for j in range(n):
-            m.p[j] = m.p[j] + weight * m.phi[row + j]
-            m.delta[j] = m.delta[j] + beta * m.phi[row + j]
-    for j in range(n):
-        m.p[j] = m.y[j] + h * m.p[j]
+    """p = y + h sum g_i phi*_i, and delta, the sum of the phi*_i, i <= k; small terms first. By four numbers at once, whose
+    sums stay in registers."""
+    k, phi = m.order, m.phi
+    for j in range(0, n - 3, 4):
+        p0, p1, p2, p3 = 0.0, 0.0, 0.0, 0.0
+        d0, d1, d2, d3 = 0.0, 0.0, 0.0, 0.0
+        for i in range(k, 0, -1):
+            at, beta, g = (i - 1) * n + j, m.beta[i], m.g[i]
+            a0, a1, a2, a3 = beta * phi[at], beta * phi[at + 1], beta * phi[at + 2], beta * phi[at + 3]
+            p0, p1, p2, p3 = p0 + g * a0, p1 + g * a1, p2 + g * a2, p3 + g * a3
+            d0, d1, d2, d3 = d0 + a0, d1 + a1, d2 + a2, d3 + a3
+        y0, y1, y2, y3 = m.y[j], m.y[j + 1], m.y[j + 2], m.y[j + 3]
+        m.p[j], m.p[j + 1], m.p[j + 2], m.p[j + 3] = y0 + h * p0, y1 + h * p1, y2 + h * p2, y3 + h * p3
+        m.delta[j], m.delta[j + 1], m.delta[j + 2], m.delta[j + 3] = d0, d1, d2, d3
+    for j in range(n - n % 4, n):
+        p0, d0 = 0.0, 0.0
+        for i in range(k, 0, -1):
+            a0 = m.beta[i] * phi[(i - 1) * n + j]
+            p0, d0 = p0 + m.g[i] * a0, d0 + a0
+        m.p[j], m.delta[j] = m.y[j] + h * p0, d0
 
 
 @kernel
@@ -141,14 +153,25 @@ def derivative_at_end(m: AdamsMemory):
 
 @kernel
 def advance(m: AdamsMemory, h, n):
-    """phi_i(n+1) from f = f_{n+1}, which is lost; the grid moves on."""
+    """phi_i(n+1) from f = f_{n+1}; the grid moves on. By four numbers at once."""
     m.stored = min(m.stored + 1, m.order + 2)
-    for i in range(1, m.stored + 1):
-        row, beta = (i - 1) * n, m.beta[i] if i < m.stored else 0.0
-        for j in range(n):
-            old = m.phi[row + j]
-            m.phi[row + j] = m.f[j]
-            m.f[j] = m.f[j] - beta * old
+    last, phi = m.stored - 1, m.phi
+    for j in range(0, n - 3, 4):
+        f0, f1, f2, f3 = m.f[j], m.f[j + 1], m.f[j + 2], m.f[j + 3]
+        for i in range(last):
+            at, beta = i * n + j, m.beta[i + 1]
+            a0, a1, a2, a3 = phi[at], phi[at + 1], phi[at + 2], phi[at + 3]
+            phi[at], phi[at + 1], phi[at + 2], phi[at + 3] = f0, f1, f2, f3
+            f0, f1, f2, f3 = f0 - beta * a0, f1 - beta * a1, f2 - beta * a2, f3 - beta * a3
+        at = last * n + j
+        phi[at], phi[at + 1], phi[at + 2], phi[at + 3] = f0, f1, f2, f3
+    for j in range(n - n % 4, n):
+        f0 = m.f[j]
+        for i in range(last):
+            a0 = phi[i * n + j]
+            phi[i * n + j] = f0
+            f0 = f0 - m.beta[i + 1] * a0
+        phi[last * n + j] = f0
     for i in range(ROWS, 0, -1):
         m.psi[i] = h + m.psi[i - 1]
     m.equal = m.equal + 1 if m.last_length == h else 1
@@ -157,18 +180,15 @@ def advance(m: AdamsMemory, h, n):
 
 @kernel
 def tolerances(m: AdamsMemory):
-    """weight[j] = 1 / (error that y_j may have). A rotation's angle is twice what its quaternion changes by."""
-    model, rtol, atol = m.model, m.rtol, m.atol
+    """What errors may be. A rotation's angle is twice what its quaternion changes by."""
+    model = m.model
+    for j in range(model.nq + model.nv):
+        m.least[j], m.growth[j] = m.atol, m.rtol
     for i in range(1, model.n):
-        k, l, at = model.q_at[i], model.v_at[i], quaternion_at(model.code[i])
-        for j in range(model.v_end[i] - l):
-            if at < 0 or j < at:
-                m.weight[k + j] = 1.0 / (atol + rtol * abs(m.y[k + j]))
+        at = quaternion_at(model.code[i])
         if at >= 0:
-            for j in range(4):
-                m.weight[k + at + j] = 2.0 / (atol + rtol)
-    for j in range(model.nq, model.nq + model.nv):
-        m.weight[j] = 1.0 / (atol + rtol * abs(m.y[j]))
+            for j in range(model.q_at[i] + at, model.q_at[i] + at + 4):
+                m.least[j], m.growth[j] = 0.5 * (m.atol + m.rtol), 0.0
 
 
 @kernel
@@ -178,7 +198,7 @@ def errors(m: AdamsMemory, h, n):
     below, above = (k - 1) * n, k * n
     beta, next_beta = m.beta[k], m.beta[k + 1] if m.stored > k else 0.0
     for j in range(n):
-        w, delta = m.weight[j], m.delta[j]
+        w, delta = 1.0 / (m.least[j] + m.growth[j] * abs(m.y[j])), m.delta[j]
         e = w * abs(delta)
         if here == here and not e <= here:  # a NaN is taken over, and stays
             here = e
@@ -190,22 +210,28 @@ def errors(m: AdamsMemory, h, n):
 
 
 @kernel
+def allowed(error, order):
+    """Logarithm of how much longer the next step may be by the error of an order."""
+    return log(AIM / max(error, SMALLEST)) / (order + 1.0)
+
+
+@kernel
 def choose_order(m: AdamsMemory, here):
     """The order whose error would allow the longest step: one lower, the same, or (when settled) one higher; returns by how
-    much longer than the last."""
+    much longer than the last, its logarithm."""
     k = m.order
-    order, factor = k, (AIM / max(here, SMALLEST)) ** (1.0 / (k + 1.0))
+    order, longest = k, allowed(here, k)
     if k > 1:
-        other = (AIM / max(m.low, SMALLEST)) ** (1.0 / k)
-        if other > SETTLED * factor:
-            order, factor = k - 1, other
+        other = allowed(m.low, k - 1)
+        if other > SETTLED + longest:
+            order, longest = k - 1, other
     if order == k and k < HIGHEST and m.stored > k and m.since > k:
-        other = (AIM / max(m.high, SMALLEST)) ** (1.0 / (k + 2.0))
-        if other > SETTLED * factor:
-            order, factor = k + 1, other
+        other = allowed(m.high, k + 1)
+        if other > SETTLED + longest:
+            order, longest = k + 1, other
     if order != k:
         m.order, m.since = order, 0
-    return factor
+    return longest
 
 
 @kernel
@@ -273,6 +299,7 @@ def begin(m: AdamsMemory):
 def begin_adaptive(m: AdamsMemory):
     """The first row, the first step."""
     status = begin(m)
+    tolerances(m)
     choose_first_step(m, m.error, 1.0)
     return status
 
@@ -284,7 +311,6 @@ def attempt(m: AdamsMemory, t, h):
     coefficients(m, h)
     predict(m, h, n)
     evaluate_and_correct(m, t, h, n)
-    tolerances(m)
     return errors(m, h, n)
 
 
@@ -298,12 +324,12 @@ def complete(m: AdamsMemory, t, h):
 def longer(m: AdamsMemory, h, error):
     """The next step; small changes are not worth making."""
     m.since += 1
-    factor = choose_order(m, error)
-    if factor >= 2.0:
+    longest = choose_order(m, error)
+    if longest >= TWICE:
         return 2.0 * h
-    if factor < 1.0:
-        return h * max(0.5, min(0.9, factor))
-    return 1.2 * h if factor > 1.3 else h
+    if longest < 0.0:
+        return h * max(0.5, min(0.9, exp(longest)))
+    return 1.2 * h if longest > WORTH_IT else h
 
 
 @kernel

@@ -18,7 +18,7 @@ import numpy as np
 from madi.constraints.fields import REGULARISATION
 from madi.equations.fields import Arrays
 from madi.integrate.memory import Memory
-from madi.kernel import call, kernel, present, view1
+from madi.kernel import call, inline, kernel, present, view1
 from madi.kernel.fields import Fields, Ints, Reals, function, integer, ints, part, reals, size
 from madi.topology.pattern import Unsymmetric
 
@@ -147,27 +147,82 @@ def factorise(plan, F):
     factorise_full(view1(F, ns + 2 * nl, plan.nd * plan.nd), plan.nd)
 
 
+@inline
+def four(D, k):
+    """D[k:k+4]: four numbers that a processor reads, multiplies and writes together."""
+    return D[k], D[k + 1], D[k + 2], D[k + 3]
+
+
+@inline
+def four_less(D, at, w, p, q, r, s):
+    """D[at:at+4] -= w[0] p + w[1] q + w[2] r + w[3] s."""
+    x = four(D, at)
+    D[at], D[at + 1], D[at + 2], D[at + 3] = (
+        x[0] - (w[0] * p[0] + w[1] * q[0] + w[2] * r[0] + w[3] * s[0]),
+        x[1] - (w[0] * p[1] + w[1] * q[1] + w[2] * r[1] + w[3] * s[1]),
+        x[2] - (w[0] * p[2] + w[1] * q[2] + w[2] * r[2] + w[3] * s[2]),
+        x[3] - (w[0] * p[3] + w[1] * q[3] + w[2] * r[3] + w[3] * s[3]),
+    )
+
+
+@inline
+def shares(D, a, b, n):
+    """Of the row at a, what it has of four pivot rows, whose diagonal entries begin at b: into the row, too."""
+    c, d, e = b + n, b + 2 * n, b + 3 * n
+    w = D[a] * D[b]
+    x = (D[a + 1] - w * D[b + 1]) * D[c + 1]
+    y = (D[a + 2] - w * D[b + 2] - x * D[c + 2]) * D[d + 2]
+    z = (D[a + 3] - w * D[b + 3] - x * D[c + 3] - y * D[d + 3]) * D[e + 3]
+    D[a], D[a + 1], D[a + 2], D[a + 3] = w, x, y, z
+    return w, x, y, z
+
+
+@kernel
+def take_four(D, a, k, n):
+    """Take four pivot rows, from row k on, out of the four rows at a: by tiles of four by four, each number read once for
+    four."""
+    b = k * n
+    c, d, e = b + n, b + 2 * n, b + 3 * n
+    w, x = shares(D, a + k, b + k, n), shares(D, a + n + k, b + k, n)
+    y, z = shares(D, a + 2 * n + k, b + k, n), shares(D, a + 3 * n + k, b + k, n)
+    j = k + 4
+    while j + 4 <= n:
+        p, q, r, s = four(D, b + j), four(D, c + j), four(D, d + j), four(D, e + j)
+        four_less(D, a + j, w, p, q, r, s)
+        four_less(D, a + n + j, x, p, q, r, s)
+        four_less(D, a + 2 * n + j, y, p, q, r, s)
+        four_less(D, a + 3 * n + j, z, p, q, r, s)
+        j += 4
+    while j < n:
+        p, q, r, s = D[b + j], D[c + j], D[d + j], D[e + j]
+        D[a + j] = D[a + j] - (w[0] * p + w[1] * q + w[2] * r + w[3] * s)
+        D[a + n + j] = D[a + n + j] - (x[0] * p + x[1] * q + x[2] * r + x[3] * s)
+        D[a + 2 * n + j] = D[a + 2 * n + j] - (y[0] * p + y[1] * q + y[2] * r + y[3] * s)
+        D[a + 3 * n + j] = D[a + 3 * n + j] - (z[0] * p + z[1] * q + z[2] * r + z[3] * s)
+        j += 1
+
+
 @kernel
 def factorise_full(D, n):
-    """A full matrix, row by row, four pivots at a time: a row is read and written once for all of them."""
+    """A full matrix, row by row: four rows at a time less four pivot rows at a time, then what is left among them."""
     for i in range(n):
-        a, k = i * n, 0
-        while k + 4 <= i:
-            b, c, d, e = k * n, (k + 1) * n, (k + 2) * n, (k + 3) * n
-            w = D[a + k] * D[b + k]
-            x = (D[a + k + 1] - w * D[b + k + 1]) * D[c + k + 1]
-            y = (D[a + k + 2] - w * D[b + k + 2] - x * D[c + k + 2]) * D[d + k + 2]
-            z = (D[a + k + 3] - w * D[b + k + 3] - x * D[c + k + 3] - y * D[d + k + 3]) * D[e + k + 3]
-            D[a + k], D[a + k + 1], D[a + k + 2], D[a + k + 3] = w, x, y, z
-            for j in range(k + 4, n):
-                D[a + j] = D[a + j] - (w * D[b + j] + x * D[c + j] + y * D[d + j] + z * D[e + j])
-            k += 4
-        while k < i:
-            w = D[a + k] * D[k * n + k]
-            D[a + k] = w
+        a, whole = i * n, i - i % 4
+        if i == whole and i + 4 <= n:
+            for k in range(0, i, 4):
+                take_four(D, a, k, n)
+        elif n - whole < 4:  # the last rows, fewer than four
+            for k in range(0, whole, 4):
+                b = k * n
+                w = shares(D, a + k, b + k, n)
+                for j in range(k + 4, n):
+                    D[a + j] = D[a + j] - (
+                        w[0] * D[b + j] + w[1] * D[b + n + j] + w[2] * D[b + 2 * n + j] + w[3] * D[b + 3 * n + j]
+                    )
+        for k in range(whole, i):
+            y = D[a + k] * D[k * n + k]
+            D[a + k] = y
             for j in range(k + 1, n):
-                D[a + j] = D[a + j] - w * D[k * n + j]
-            k += 1
+                D[a + j] = D[a + j] - y * D[k * n + j]
         D[a + i] = 1.0 / D[a + i]
 
 

@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from madi.constraints.fields import REGULARISATION
 from madi.errors import InputError
 from madi.integrate.march import ON_GRID, begin_with_accelerations, fixed_steps
 from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE
@@ -62,6 +63,7 @@ SLOW = 0.05  # how much of a correction may be left by the next, with an old mat
 DIVERGES = 2.0  # how much larger a correction may be than the one before
 STALLS = 0.3  # how much of a correction is left where rounding is all that is corrected
 LEAST_BETA = 1e-6  # of Newmark, which divides by it: with 0 it is explicit, a method of its own
+CAUTION = 10.0  # times what Newton's convergence leaves of a row counts
 HISTORY = 6  # steps remembered, (t, h, iterations, correction) each
 
 
@@ -95,6 +97,7 @@ class StructuralMemory(ImplicitMemory):
     # is farthest from zero, and how far
     made: int = integer()
     change: float = real()
+    left: float = real()  # how much of a correction the next one was, when Newton converged
     worst_equation: int = integer()
     worst_residual: float = real()
     worst_row: int = integer()
@@ -207,6 +210,7 @@ def converge(m: StructuralMemory, t, h):
         if m.iterations > 0:
             continue
         rate = change / before if before > 0.0 else 1.0
+        m.left = rate
         # what the next correction would be, from the last two
         if change <= stop or (rate < 0.9 and change * rate <= stop * (1.0 - rate)):
             return True
@@ -237,8 +241,27 @@ def is_shut(m: StructuralMemory):
 
 
 @kernel
-def project_onto_constraints(m: StructuralMemory, t):
-    """theta and speeds to Phi = 0 and Phi' = 0, with the matrix at hand."""
+def arrived_shut(m: StructuralMemory, h):
+    """Whether Newton's last correction left Phi and Phi' at rounding, told from what they were before it: it takes Phi' to
+    eps lam c_v, but for what Newton's convergence leaves of it, and Phi along by c_q / c_v of that."""
+    nv, nr, c_v = m.model.nv, m.model.nr, m.gamma * h
+    gap, rate, fast, left = 0.0, 0.0, 0.0, CAUTION * m.left
+    for r in range(nr):
+        before, end = m.balance[nv + nr + r], c_v * m.model.row_value[r, REGULARISATION] * m.trial[2 * nv + r]
+        more, missed = m.beta * h * h / c_v * (end - before), left * abs(end - before)
+        gap = max(gap, abs(m.balance[nv + r] + more) + m.beta * h * h / c_v * missed)
+        rate = max(rate, abs(end) + missed)
+    for c in range(nv):
+        if c < m.model.v_at[0]:
+            fast = max(fast, abs(m.v_trial[c]))
+    return gap <= SHUT and rate <= SHUT * (10.0 + fast)
+
+
+@kernel
+def project_onto_constraints(m: StructuralMemory, t, h):
+    """theta and speeds to Phi = 0 and Phi' = 0, with the matrix at hand; not looked at where Newton closed them."""
+    if m.iterations == 0 and arrived_shut(m, h):
+        return
     nv, unknown = m.model.nv, m.plan.unknown
     for _ in range(CLOSING_FIXED if m.iterations > 0 else ITERATIONS):
         balance(m, t)
@@ -282,7 +305,7 @@ def substep(m: StructuralMemory, t):
         m.factored_for = 0.0
         return NOT_FINITE
     if nr > 0:
-        project_onto_constraints(m, t + h)
+        project_onto_constraints(m, t + h, h)
     exponential(m.model, m.q_substep, m.trial, m.q_stage)
     for j in range(nq):
         m.q_substep[j] = m.q_stage[j]

@@ -34,6 +34,14 @@ def four_along(a, i, stride, b, j, start, end):
     return w, x, y, z
 
 
+@inline
+def add_four(a, i, stride, w, x, y, z, start, end, out, k):
+    """out[k + p] += w, x, y, z times four rows of a, over p from start to end: `out` is read and written once for four."""
+    second, third, fourth = i + stride, i + 2 * stride, i + 3 * stride
+    for p in range(start, end):
+        out[k + p] = out[k + p] + (w * a[i + p] + x * a[second + p] + y * a[third + p] + z * a[fourth + p])
+
+
 @kernel
 def times(a, i, stride, rows, b, j, start, end, out, k):
     """out[k + r] = sum_p a[i + stride r + p] b[j + p] over p from start to end, of so many rows."""
