@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.integrate.memory import DONE, PAUSED, Loop, Memory, Outputs
+from madi.integrate.memory import DONE, EVENT, PAUSED, Loop, Memory, Outputs
 from madi.integrate.record import LoadRecording, Recording
 from madi.kernel import call, call_loop, kernel, present, view1
 from madi.kernel.fields import Fields, Ints, Reals, function, given_reals, integer, ints, part, real, reals, size
@@ -49,6 +49,7 @@ class Batch(Fields):
     nq: int = size()
     nv: int = size()
     nr: int = size()
+    n_held: int = size()
     outputs: int = size()  # of a run, those at stops among them
     n_real: int = size()  # numbers in the run's memory, and in the tally
     n_int: int = size()
@@ -159,6 +160,8 @@ def go_on(m: Batch):
     while True:
         m.run.upto, m.run.end, m.run.limit = m.upto[m.segment], m.ends[m.segment], m.limit
         status = call_loop(m.loop)
+        if status == EVENT:
+            continue
         if status != DONE or m.segment + 1 == m.n_parts:
             return status
         m.segment += 1
@@ -175,6 +178,8 @@ def keep_reached(m: Batch):
                     m.run.outputs.q_out[n * nq + i] = m.run.outputs.q_out[j * nq + i]
                 for c in range(nv):
                     m.run.outputs.v_out[n * nv + c] = m.run.outputs.v_out[j * nv + c]
+                for i in range(m.n_held):
+                    m.run.outputs.held_out[n * m.n_held + i] = m.run.outputs.held_out[j * m.n_held + i]
             n += 1
     return n
 

@@ -145,15 +145,18 @@ class Slices:
         m, work = solver.memory, solver.loop_work()
         _ = m.table
         shown = solver.sizes | {"outputs": len(self.times)}
-        recording = solver.recorder(self.times, m.outputs.q_out, m.outputs.v_out, self._entry if self.recorded else None)
+        out, entry = m.outputs, self._entry if self.recorded else None
+        recording = solver.recorder(self.times, out.q_out, out.v_out, out.held_out, entry)
         loaded = self.recorded and self.kept.loads and bool(solver.joints)
         loading = LoadRecording(
             shown | {"width": solver.loads_width if loaded else 0, "asked": len(solver.request) if loaded else 0},
-            times=self.times, q=recording.q, v=recording.v, a=recording.a, multipliers=recording.multipliers,
+            times=self.times, q=recording.q, v=recording.v, held=recording.held, a=recording.a,
+            multipliers=recording.multipliers,
             loads=solver.closing_engine.function("loads", solver.request, solver.loads_width) if loaded else ABSENT,
         )  # fmt: skip
         if loaded:
-            loading.x[system.nv : system.nv + len(solver.request)] = solver.request
+            at = system.nv + system.n_held
+            loading.x[at : at + len(solver.request)] = solver.request
         places, _moved = self.sweep.wanted.moving(system.drawn.reals, self.sweep.values[:1])
         begun = [] if work is None else [type(work).places[name] for name in BEGUN]
         tally = (none, none) if work is None else (work.tally.real_memory, _as_reals(work.tally.int_memory))
