@@ -11,7 +11,7 @@ tells how far it is from the end of its validity (work.margin), or, holding, the
 where a margin comes to zero, an event ends the step (integrate/events.py), and `switch` (equations/modes.py) chooses the
 modes that go on.
 
-docs/references.md: [Pfeiffer, Glocker 1996], [Johansson et al. 1999].
+docs/references.md: [Pfeiffer, Glocker 1996].
 """
 
 from __future__ import annotations

@@ -175,7 +175,8 @@ def taking(begin_anew: Kernel) -> Kernel:
         if status != DONE:
             return status
         for j in range(first, min(m.events, LOGGED)):
-            m.event_loss[j] = m.lost[int(m.event_of[j])]
+            k = int(m.event_of[j])
+            m.event_loss[j], m.event_mode[j] = m.lost[k], m.applied[m.model.nv + k]
         return EVENT if told or m.events >= LOGGED else DONE
 
     return take_event

@@ -84,6 +84,7 @@ class Memory(Fields):
     events: int = integer()
     event_time: Reals = reals(str(LOGGED))
     event_of: Reals = reals(str(LOGGED))
+    event_mode: Reals = reals(str(LOGGED))  # the held value that followed
     event_loss: Reals = reals(str(LOGGED))  # energy lost in it
     lost: Reals = reals("n_held")
     # what is applied beside the model's own forces: none; then the held values (forces/modes.py)

@@ -106,7 +106,7 @@ class Keeper:
         if run.history is not None:
             run.history = [tuple(row) for row in stored["history"].tolist()]
         if run.n_held:
-            run.events = [(time, int(k), lost) for time, k, lost in stored["events"].tolist()]
+            run.events = [(time, int(k), mode, lost) for time, k, mode, lost in stored["events"].tolist()]
         run.wall = wall
         return True
 
@@ -114,7 +114,7 @@ class Keeper:
 def _growing(run: Integration) -> dict[str, tuple[list[Any], int]]:
     """Lists that grow while a run goes on, of rows of so many numbers."""
     found: dict[str, tuple[list[Any], int]] = {} if run.history is None else {"history": (run.history, 5)}
-    return found | ({"events": (run.events, 3)} if run.n_held else {})
+    return found | ({"events": (run.events, 4)} if run.n_held else {})
 
 
 def _unreadable(path: Path, why: object = "") -> InputError:

@@ -52,7 +52,7 @@ class Integration:
         self.history: list[tuple[float, ...]] | None = None  # of every step, where it is asked for
         self.keeper: Keeper | None = None  # where the run is kept while it goes on
         self.engine_name, self.way, self.taken_up = "", "", False
-        self.events: list[tuple[float, int, float]] = []  # when, which held value came to its end, energy lost
+        self.events: list[tuple[float, int, float, float]] = []  # when, which held value ended, its next, energy lost
         self.stopped: int | None = None  # the event that ended the run
         self.put_options()
 
@@ -61,7 +61,7 @@ class Integration:
         m, ends = self.memory, self.system.ending_events
         for k in range(min(int(m.events), LOGGED)):
             of = int(m.event_of[k])
-            self.events.append((float(m.event_time[k]), of, float(m.event_loss[k])))
+            self.events.append((float(m.event_time[k]), of, float(m.event_mode[k]), float(m.event_loss[k])))
             if of in ends and self.stopped is None:
                 self.stopped = of
         m.events = 0

@@ -13,6 +13,7 @@ from madi.run.simulate import simulate
 from madi.verify import andrews, bricard, dry_friction, four_bars, pendulum, slider_crank, spin_up, tops
 
 CLOSED = "closed form"
+TIGHT = 1e-11
 Case = Callable[[], list[dict[str, Any]]]
 
 
@@ -113,22 +114,22 @@ def case_spin_up() -> list[dict[str, Any]]:
 
 def case_friction() -> list[dict[str, Any]]:
     """Sticking and sliding: an incline, an oscillator, two belts."""
-    d, tight = dry_friction, {"rtol": 1e-11}
-    run = simulate(d.incline(0.3), 100.0, times=[1.0, 100.0], **tight)
+    d = dry_friction
+    run = simulate(d.incline(0.3), 100.0, times=[1.0, 100.0], rtol=TIGHT)
     rows = [
         _row("incline, mu = 0.3: way, m", CLOSED, abs(float(run["x"][0]) - d.STOP_WAY), 1e-10, run),
         _row("incline, mu = 0.3: creep in 99 s, m", "none", abs(float(run["x"][1] - run["x"][0])), 1e-15, run),
         _row("incline, mu = 0.3: time, s", CLOSED, abs(run.events[0].time - d.STOP_TIME), 1e-10, run),
     ]
-    run = simulate(d.incline(0.2), d.BACK_TIME, times=[d.BACK_TIME], **tight)
+    run = simulate(d.incline(0.2), d.BACK_TIME, times=[d.BACK_TIME], rtol=TIGHT)
     rows.append(_row("incline, mu = 0.2: speed, m/s", CLOSED, abs(float(run["x.v"][0]) - d.BACK_SPEED), 1e-10, run))
     turns = np.arange(1, 7) * np.pi / 10
-    run = simulate(d.oscillator(), 3.0, times=[*turns, 3.0], **tight)
+    run = simulate(d.oscillator(), 3.0, times=[*turns, 3.0], rtol=TIGHT)
     rows.append(_row("dry oscillator: turning points, m", CLOSED, _largest(run["x"][:6] - np.array(d.TURNS)), 1e-9, run))
     rows.append(_row("dry oscillator: force at rest, N", CLOSED, abs(abs(float(run["friction"][-1])) - 2.0), 1e-8, run))
     belts = ("drops", d.belt_drops(), d.BELT_DROPS, 6.0), ("fades", d.belt_fades(), d.BELT_FADES, 40.0)
     for name, model, wanted, span in belts:
-        run = simulate(model, span, **tight)
+        run = simulate(model, span, rtol=TIGHT)
         at = np.array([event.time for event in run.events])
         phases = np.diff(at)
         error = _largest(phases - np.resize(wanted, len(phases)))
@@ -138,8 +139,8 @@ def case_friction() -> list[dict[str, Any]]:
 
 def case_stops() -> list[dict[str, Any]]:
     """Hard stops: a ball that bounces until it rests, a pendulum."""
-    d, tight = dry_friction, {"rtol": 1e-11}
-    run = simulate(d.ball(), 4.0, times=[*d.HEIGHTS, 4.0], **tight)
+    d = dry_friction
+    run = simulate(d.ball(), 4.0, times=[*d.HEIGHTS, 4.0], rtol=TIGHT)
     at = np.array([event.time for event in run.events])
     rows = [
         _row("ball: bounces, s", CLOSED, _largest(at[:5] - np.array(d.BOUNCES)), 1e-11, run),
@@ -148,7 +149,7 @@ def case_stops() -> list[dict[str, Any]]:
         _row("ball: push at rest, N", CLOSED, abs(float(run["floor"][-1]) - d.G), 1e-9, run),
         _row("ball: energy lost, J", "first energy", abs(sum(e.lost for e in run.events) - d.G), 1e-8, run),
     ]
-    run = simulate(d.pendulum(), 5.0, **tight)
+    run = simulate(d.pendulum(), 5.0, rtol=TIGHT)
     at = np.array([event.time for event in run.events])
     lost = np.array([event.lost for event in run.events])
     rates = np.sqrt(2.0 * lost / (1.0 / 0.8**2 - 1.0))  # after each hit: what it lost is (1 - e^2) w^2 / 2 of before
