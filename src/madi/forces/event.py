@@ -19,8 +19,8 @@ A_DIRECTION = must(lambda x: x in (-1, 0, 1) and not isinstance(x, bool), "direc
                    "1: rising, -1: falling, 0: both", adjustable=False)  # fmt: skip
 A_FLAG = must(lambda x: isinstance(x, bool), "stop={value!r}", "True: the run ends there", adjustable=False)
 KIND = ForceKind(
-    "event", code=24, signals=1, value="signal", unit="", parameters=("direction",), takes={"direction": A_DIRECTION, "stop": A_FLAG},
-    modes=(EVENT,), watches=True,
+    "event", code=24, signals=1, value="signal", unit="", parameters=("direction",), modes=(EVENT,), watches=True,
+    takes={"direction": A_DIRECTION, "stop": A_FLAG},
 )  # fmt: skip
 
 

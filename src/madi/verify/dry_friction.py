@@ -31,7 +31,7 @@ def slide(name: str, gravity: tuple[float, float, float] = (0.0, 0.0, 0.0), **st
     """A body of 1 kg on a slide "x" along x."""
     m = Model(name, gravity=gravity)
     m.body("block", mass=1.0, inertia=(0.1, 0.1, 0.1))
-    m.prismatic("x", m.ground, "block", at=(0, 0, 0), axis=(1, 0, 0), **start)
+    m.prismatic("x", m.ground, "block", at=(0, 0, 0), axis=(1, 0, 0), q0=start.get("q0"), v0=start.get("v0"))
     return m
 
 
