@@ -17,7 +17,7 @@ docs/references.md: [Pfeiffer, Glocker 1996], [Cottle, Pang, Stone 1992], [Morea
 
 from __future__ import annotations
 
-from madi.constraints.dispatch import evaluate_rows
+from madi.constraints.dispatch import evaluate_rows, jacobian_entry
 from madi.dynamics import recursive
 from madi.dynamics.kinematics import positions, velocities
 from madi.equations.accelerations import loop_equations
@@ -32,21 +32,23 @@ from madi.forces.modes import (
     EVENT,
     FORWARD,
     FRICTION,
+    HELD,
     HOLDS,
     OPEN,
     STOP,
     STUCK,
 )
 from madi.joints.columns import is_free
-from madi.kernel import inline, kernel
+from madi.kernel import HUGE, inline, kernel
 from madi.loops.projection import refactor, step_for
 
 AT_REST = 1e-11  # m/s, rad/s; of the largest speed, which counts as 1 at least: slower is not at all
 REACHED = 1e-9  # m, rad; of the coordinate, which counts as 1 at least: so near, a stop is reached
 TOGETHER = 8  # rounds in which all modes that contradict themselves change at once
-IMPACTS = 100  # that may follow each other in an instant
+IMPACTS = 60  # that may follow each other in an instant, before all come to rest together
 MAY_HOLD = 1.0  # work.fired: candidates of step 2; those that held until now
 HELD_BEFORE = 2.0
+STRUCK = 3.0  # those of step 1 that come to rest together
 
 
 @kernel
@@ -102,8 +104,9 @@ def switch(model: Arrays, work: Work, t, q, v, x, out):
     lose = work.lost
     for k in range(model.n_held):
         lose[k] = 0.0
-    impacts(model, work, t, q, v, x)
-    rest(model, work, v, x, out)
+    slow = AT_REST * largest_speed(model, v)  # one measure for both: impacts may make all slower
+    impacts(model, work, q, v, slow)
+    rest(model, work, v, x, out, slow)
     settle_modes(model, work, t, q, v, x)
     for k in range(model.n_held):
         out[k] = lose[k]
@@ -133,15 +136,24 @@ def take_places(model: Arrays, q):
 
 
 @inline
-def arrives(model: Arrays, q, v, k, slow):
-    """The rate at which stop k is reached now: > 0; 0 where nothing arrives."""
+def leaves(model: Arrays, q, v, k):
+    """The rate at which stop k is left now, negative where something arrives; HUGE where it is not reached."""
     s, c = model.force_at[model.held_of[k]], model.held_column[k]
-    x, rate = q[model.column_q[c]], 0.0
+    x = q[model.column_q[c]]
     if x <= model.parameter[s + LOWER]:
-        rate = -v[c]
-    elif x >= model.parameter[s + UPPER]:
-        rate = v[c]
-    return rate if rate > slow else 0.0
+        return v[c]
+    return -v[c] if x >= model.parameter[s + UPPER] else HUGE
+
+
+@inline
+def struck(model: Arrays, q, v, k, slow):
+    """By how much the rate at stop k changes now: what arrives leaves, or rests; what would leave too slowly rests too."""
+    s, c, leaving = model.force_at[model.held_of[k]], model.held_column[k], leaves(model, q, v, k)
+    e, rest_speed = model.parameter[s + RESTITUTION], model.parameter[s + REST]
+    if abs(leaving) <= slow or leaving > rest_speed:
+        return 0.0
+    after = -e * leaving if -e * leaving > rest_speed else 0.0
+    return after - leaving if leaving == v[c] else leaving - after
 
 
 @kernel
@@ -154,48 +166,56 @@ def largest_speed(model: Arrays, v):
 
 
 @kernel
-def impacts(model: Arrays, work: Work, t, q, v, x):
+def impacts(model: Arrays, work: Work, q, v, slow):
     """Step 1."""
-    slow = AT_REST * largest_speed(model, v)
     for _ in range(IMPACTS):
-        first, fastest = -1, 0.0
+        first, change = -1, 0.0
         for k in range(model.n_held):
             if model.held_kind[k] == STOP:
-                rate = arrives(model, q, v, k, slow)
-                if rate > fastest:
-                    first, fastest = k, rate
+                by = struck(model, q, v, k, slow)
+                if abs(by) > abs(change):
+                    first, change = k, by
         if first < 0:
             return
-        s, c = model.force_at[model.held_of[first]], model.held_column[first]
-        response(model, work, t, q, v, x, c)
-        e = model.parameter[s + RESTITUTION]
-        after = e * fastest if e * fastest > model.parameter[s + REST] else 0.0
-        change = after + fastest if v[c] < 0.0 else -after - fastest
-        scale = change / work.acceleration[c]  # the impulse p; energy goes by -p (v + v') / 2
-        work.lost[first] = work.lost[first] + 0.5 * abs(scale) * (fastest - after)
+        c = model.held_column[first]
+        for j in range(model.nv):
+            work.hold[j], work.P[j] = 0.0, 0.0
+        work.P[c] = 1.0
+        masses(model, work)
+        respond(model, work)
+        impulse, before = change / work.acceleration[c], v[c]
         for j in range(model.nv):
             if is_free(model, j):
-                v[j] = v[j] + scale * work.acceleration[j]
-        if after == 0.0:
-            v[c] = 0.0
+                v[j] = v[j] + impulse * work.acceleration[j]
+        work.lost[first] = work.lost[first] - 0.5 * impulse * (before + v[c])
+    rest_together(model, work, q, v)
 
 
 @kernel
-def response(model: Arrays, work: Work, t, q, v, x, c):
-    """work.acceleration: the change of all speeds by a unit impulse at column c."""
-    for j in range(model.nv):
-        work.hold[j], work.P[j], work.acceleration[j] = 0.0, 0.0, 0.0
-    work.P[c] = 1.0
+def masses(model: Arrays, work: Work):
+    """M, and with loops Phi_q, at the coordinates in work."""
     positions(model, work, work.q)
+    recursive.mass_matrix(model, work)
+    if model.nr > 0:
+        velocities(model, work, work.q, work.v)
+        evaluate_rows(model, work)
+        for r in range(model.nr):
+            work.gamma[r] = 0.0
+
+
+@kernel
+def respond(model: Arrays, work: Work):
+    """work.acceleration = K^-1 (P, gamma), held columns held; M is lost."""
+    for j in range(model.nv):
+        work.acceleration[j] = 0.0
     if model.nr == 0:
-        recursive.mass_matrix(model, work)
+        for j in range(model.nv):
+            work.M[j * model.nv + j] = work.M[j * model.nv + j] + work.hold[j]
         recursive.solve(model, work.M, work.P, work.acceleration)
         return
-    velocities(model, work, work.q, work.v)
-    evaluate_rows(model, work)
     refactor(model, work)
     for r in range(model.nr):
-        work.gamma[r] = 0.0
+        work.gamma[r] = -work.gamma[r]
     step_for(model, work, work.P, work.gamma)
     for j in range(model.nv):
         if model.column_place[j] >= 0:
@@ -204,9 +224,65 @@ def response(model: Arrays, work: Work, t, q, v, x, c):
 
 
 @kernel
-def rest(model: Arrays, work: Work, v, x, out):
+def rest_together(model: Arrays, work: Work, q, v):
+    """Where impacts do not end, stops that are reached come to rest at once: v' = v - u + w, u what arrives there, w held
+    there, M w = M u with all that holds; what would have to be pulled for it leaves. The first has the energy's loss."""
+    nv = model.nv
+    for k in range(model.n_held):
+        if model.held_kind[k] == STOP and leaves(model, q, v, k) <= model.parameter[model.force_at[model.held_of[k]] + REST]:
+            work.fired[k] = STRUCK
+    for _ in range(2 * model.n_held):
+        masses(model, work)
+        for j in range(nv):
+            work.hold[j], work.P[j] = 0.0, 0.0
+        for k in range(model.n_held):
+            c = model.held_column[k]
+            if work.fired[k] == STRUCK and work.hold[c] == 0.0:
+                work.hold[c] = HELD
+                for j in range(nv):
+                    work.P[j] = work.P[j] + work.M[j * nv + c] * v[c]
+                for r in range(model.nr):
+                    for e in range(model.row_first[r], model.row_first[r + 1]):
+                        if model.j_column[e] == c:
+                            work.gamma[r] = work.gamma[r] + jacobian_entry(model, work, r, e) * v[c]
+        respond(model, work)
+        changed = False
+        for k in range(model.n_held):
+            if model.held_kind[k] == STOP:
+                c = model.held_column[k]
+                lower = q[model.column_q[c]] <= model.parameter[model.force_at[model.held_of[k]] + LOWER]
+                push = -work.hold[c] * work.acceleration[c]
+                if work.fired[k] == STRUCK and (push < 0.0 if lower else push > 0.0):
+                    work.fired[k], changed = 0.0, True
+        if not changed:
+            break
+    before = motion_energy(model, work, v)
+    for j in range(nv):
+        if is_free(model, j):
+            v[j] = (0.0 if work.hold[j] > 0.0 else v[j]) + work.acceleration[j]
+    first = -1
+    for k in range(model.n_held):
+        if work.fired[k] == STRUCK:
+            first = k if first < 0 else first
+            v[model.held_column[k]], work.fired[k] = 0.0, 0.0
+    if first >= 0:
+        work.lost[first] = work.lost[first] + before - motion_energy(model, work, v)
+
+
+@kernel
+def motion_energy(model: Arrays, work: Work, v):
+    """v^T M v / 2."""
+    masses(model, work)
+    total, nv = 0.0, model.nv
+    for c in range(nv):
+        for j in range(nv):
+            total += 0.5 * v[c] * work.M[c * nv + j] * v[j]
+    return total
+
+
+@kernel
+def rest(model: Arrays, work: Work, v, x, out, slow):
     """What may hold (work.fired), and a first guess of all modes: what came to rest or held until now holds."""
-    slow = AT_REST * largest_speed(model, v)
     for k in range(model.n_held):
         c, at = model.held_column[k], model.nv + k
         if model.held_kind[k] == EVENT:
@@ -214,7 +290,7 @@ def rest(model: Arrays, work: Work, v, x, out):
         held = x[at]
         came = held < HOLDS and held != BY_STATE and out[k] < 0.0
         if model.held_kind[k] == FRICTION:
-            if abs(v[c]) <= slow or (came and abs(v[c]) < REACHED * largest_speed(model, v)):
+            if abs(v[c]) <= slow or (came and abs(v[c]) < REACHED / AT_REST * slow):
                 v[c] = 0.0
                 work.fired[k] = HELD_BEFORE if held >= HOLDS else MAY_HOLD
                 if came or held == BY_STATE:
