@@ -252,7 +252,7 @@ def test_a_robot_is_imported_beside_its_meshes_and_run(tmp_path):
     (robot / "arm.urdf").write_text(ARM.replace("package://hand/thumb.dae", "package://hand/thumb.stl"))
     told = good("import", "robot/arm.urdf", "--limits", cwd=tmp_path)
     assert "3 bodies, 3 joints, 1 constraints" in told
-    assert "not carried over: dry friction of joints: shoulder" in told
+    assert "not carried over: dry friction of joints (friction=True, --friction, carries it over): shoulder" in told
     good("run", "robot/arm.yaml", "--duration", "0.1s", cwd=tmp_path)
     good("view", "arm.nc", cwd=tmp_path)
     assert '"kind":"mesh"' in (tmp_path / "arm.html").read_text()

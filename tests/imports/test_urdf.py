@@ -58,9 +58,15 @@ def test_mimic_joints_damping_looks_and_a_report():
     assert m.ground.visuals[0].color == "#336699"
     assert [v.kind for v in m.bodies[0].visuals] == ["cylinder"]
     report = "\n".join(m.notes)
-    for told in ("dry friction of joints: shoulder", "limits of joints", "effort limits", "transmissions: t", "Gazebo",
+    for told in ("dry friction of joints (friction=True, --friction, carries it over): shoulder", "limits of joints", "effort limits", "transmissions: t", "Gazebo",
                  "meshes that were not found"):  # fmt: skip
         assert told in report
+
+
+def test_friction_is_carried_over_on_request():
+    m = urdf_text(ARM, friction=True)
+    assert m["shoulder_friction"].parameters["coulomb"] == 0.1
+    assert "dry friction" not in "\n".join(m.notes)
 
 
 def test_limits_become_stops_on_request():

@@ -100,7 +100,7 @@ class Balance:
         nv, nr = system.nv, system.n_constraints
         lam = lam.copy()
         for _ in range(2 if nr else 1):
-            x = np.concatenate([np.zeros(2 * nv), lam])
+            x = np.concatenate([np.zeros(2 * nv), lam, np.zeros(system.n_held)])
             out = self.engine.evaluate("residual", self.t, q, v, x, self.size)
             found = self.still._blocks(self.t, q, v, x)
             self.still._raise_from_functions()
@@ -120,7 +120,7 @@ class Balance:
     def _enough(self, q: np.ndarray, v: np.ndarray, K: np.ndarray, J: np.ndarray, lam: np.ndarray) -> np.ndarray:
         """What may be left of each column: a small part of weights, applied forces and loads of loops there."""
         nv, free = self.system.nv, ~self.held
-        x = np.zeros(2 * nv + len(lam))
+        x = np.zeros(2 * nv + len(lam) + self.system.n_held)
         both, applied = (
             engine.evaluate("residual", self.t, q, v, x, self.size)[:nv][free] for engine in (self.engine, self.weightless)
         )

@@ -29,6 +29,7 @@ import numpy as np
 
 from madi.bodies import modal, rigid
 from madi.bodies.fields import Arrays, Work
+from madi.bodies.rigid import added_inertia as added_inertia
 from madi.kernel import Kernel, inline
 
 OTHERS: tuple[ModuleType, ...] = (modal,)

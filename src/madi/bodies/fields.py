@@ -11,6 +11,7 @@ class Arrays(JointArrays):
     """Inertias; unit motions and their paths; what is kept of flexible bodies."""
 
     n_other: int = size()  # bodies that are not rigid
+    n_held: int = size()  # held values (forces/modes.py)
     nh: int = size()  # flexible bodies
     nz: int = size()  # entries of modal mass blocks
     ny: int = size()  # parts of modes and functions of foreshortening (bending.py)
@@ -57,6 +58,7 @@ class Work(JointWork):
         "nv"
     )  # right-hand side of M qdd = P; u of the articulated recursion; an impulse, where loops are closed
     M: Reals = reals("nv*nv")  # by rows
+    hold: Reals = reals("nv")  # where a column is held: added to the diagonal of M (forces/modes.py)
     Q: Reals = reals("n", 6)  # force vector: applied and gyroscopic
     inertia: Reals = reals("n", 10)  # of the body alone
     K: Reals = reals("n", 10)  # composite

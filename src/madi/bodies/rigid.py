@@ -131,6 +131,12 @@ def mass_entry(model: Arrays, work: Work, i, c, x):
 
 
 @inline
+def added_inertia(model: Arrays, work: Work, c):
+    """What the diagonal of M has for column c beside the bodies: a rotor; of a held column, more than anything."""
+    return model.armature[c] + work.hold[c] if model.n_held > 0 else model.armature[c]
+
+
+@inline
 def generalised_force(model: Arrays, work: Work, i, c):
     """B^T W of column c of joint i."""
     return dot(six(work.B, c), six(work.W, i))
@@ -149,7 +155,7 @@ def eliminate_column(model: Arrays, work: Work, i, c):
     """I' = I - U U^T / d, p' = p + U u / d; u goes to P (articulated.py)."""
     b, w = six(work.B, c), six(work.W, i)  # w = -p
     U = articulated_times(work.articulated, i, b)
-    inverse = 1.0 / (dot(b, U) + model.armature[c])
+    inverse = 1.0 / (dot(b, U) + added_inertia(model, work, c))
     u = work.tau[c] + dot(b, w)
     work.P[c] = u
     work.d_inverse[c] = inverse

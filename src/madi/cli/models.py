@@ -52,13 +52,15 @@ def chosen_model(word: str | None) -> str:
     return str(_newest("model file", FILES, "madi new four-bar")) if word is None else word
 
 
-def imported(path: Path, limits: bool = False, base: str = "fixed") -> Model:
+def imported(path: Path, limits: bool = False, base: str = "fixed", friction: bool = False) -> Model:
     """A robot of another program's file, URDF or MJCF by its root element."""
     from madi.imports.mjcf import load_mjcf
     from madi.imports.urdf import load_urdf
     from madi.imports.xml import read_xml
 
-    return load_mjcf(path, limits) if read_xml(path).tag == "mujoco" else load_urdf(path, base, limits)
+    if read_xml(path).tag == "mujoco":
+        return load_mjcf(path, limits, friction)
+    return load_urdf(path, base, limits, friction=friction)
 
 
 def _python(path: Path) -> Model:

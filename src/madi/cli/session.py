@@ -65,6 +65,7 @@ def import_(
     file: Annotated[Path, typer.Argument(help="A URDF or MJCF file.")],
     out: Annotated[Path | None, typer.Option(help="The model file to write; default: beside FILE, with .yaml.")] = None,
     limits: Annotated[bool, typer.Option("--limits", help="Make stops of the joints' limits.")] = False,
+    friction: Annotated[bool, typer.Option("--friction", help="Carry the joints' dry friction over.")] = False,
     free: Annotated[bool, typer.Option("--free", help="Let a URDF robot's base move freely.")] = False,
 ) -> None:
     """Make a model file of a URDF or MJCF file, and tell what was not carried over.
@@ -75,7 +76,7 @@ def import_(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # told below
-        model = imported(file, limits, "free" if free else "fixed")
+        model = imported(file, limits, "free" if free else "fixed", friction)
     target = model.save(ready_file(out or file.with_suffix(".yaml")))
     print(f"{target}: {len(model.bodies)} bodies, {len(model.joints)} joints, {len(model.constraints)} constraints")
     for note in model.notes:

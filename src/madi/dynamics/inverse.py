@@ -27,4 +27,5 @@ def inverse(model: Arrays, work: Work, out):
     """out = the generalised forces, beyond those of the model's own force elements, for the accelerations in work."""
     joint_forces(model, work)
     for c in range(model.nv):
-        out[c] = bodies.generalised_force(model, work, c) - work.tau[c] + model.armature[c] * work.acceleration[c]
+        out[c] = bodies.generalised_force(model, work, c) - work.tau[c]
+        out[c] = out[c] + bodies.added_inertia(model, work, c) * work.acceleration[c]

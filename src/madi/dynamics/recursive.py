@@ -110,7 +110,7 @@ def equations(model: Arrays, work: Work):
             while j >= 0:  # flexible bodies: j is a unit motion
                 M[c * nv + model.motion_column[j]] = bodies.mass_entry(model, work, c, j)
                 j = model.free_motion_parent[j]
-            M[c * nv + c] = M[c * nv + c] + model.armature[c]
+            M[c * nv + c] = M[c * nv + c] + bodies.added_inertia(model, work, c)
 
 
 @kernel

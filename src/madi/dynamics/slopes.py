@@ -235,7 +235,7 @@ def own_joint(model: Arrays, work: Work, c, j, k, out, by_v, by_q):
     """Entry (c, j) of two columns of one joint."""
     out[k] = dot(six(work.B, j), six(work.U, c))
     if c == j:
-        out[k] = out[k] + model.armature[c]
+        out[k] = out[k] + bodies.added_inertia(model, work, c)
     if carries(model, j, c):
         out[by_q + k], out[by_v + k] = carried(work, c, j)
     else:

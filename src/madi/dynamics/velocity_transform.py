@@ -29,7 +29,7 @@ def equations(model: Arrays, work: Work):
         while j >= 0:
             M[c * nv + j] = 0.0
             j = model.column_parent[j]
-        M[c * nv + c] = model.armature[c]
+        M[c * nv + c] = bodies.added_inertia(model, work, c)
     for i in range(1, model.n):
         bodies.transform(model, work, i)
 

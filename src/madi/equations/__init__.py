@@ -23,13 +23,17 @@ from madi.equations.accelerations import (
     multipliers,
 )
 from madi.equations.loads import loads, loads_newton_euler
+from madi.equations.modes import switch, watch
 from madi.equations.observe import OBSERVED, POSES, STATE, body_pose, observe, point_jacobian, poses, state
 from madi.equations.residual import BALANCE, GAPS, TERMS, TRIAL, constraints, gaps, inverse_dynamics, mass_matrix, residual
 from madi.equations.row import Row, with_bodies
 from madi.equations.slopes import slopes
 from madi.kernel import Kernel
 
-A, TAU = Row(a="nv"), Row(tau="nv")  # accelerations; generalised forces
+A, TAU = Row(a="nv", held="n_held"), Row(tau="nv", held="n_held")  # accelerations; generalised forces; held values
+
+
+ACCELERATIONS, FORCES = Row(a="nv"), Row(tau="nv")
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Entry:
     long as the caller says."""
 
     function: Kernel
-    gives: Row | None = A
+    gives: Row | None = ACCELERATIONS
     takes: Row = TAU
     traced: bool = True
 
@@ -68,9 +72,11 @@ ENTRIES: dict[str, Entry] = {
     "meet-drives": Entry(meet_drives, traced=False),
     "null-space": Entry(forward_null_space, traced=False),
     "close-null-space": Entry(close_null_space, traced=False),
+    "watch": Entry(watch, Row(margin="n_held", sides="n_held"), traced=False),
+    "switch": Entry(switch, Row(margin="n_held"), traced=False),
     "constraints": Entry(constraints, TERMS),
     "gaps": Entry(gaps, GAPS),
-    "inverse": Entry(inverse_dynamics, TAU, A),
+    "inverse": Entry(inverse_dynamics, FORCES, A),
     "residual": Entry(residual, BALANCE, TRIAL),
     "slopes": Entry(slopes, None, TRIAL, traced=False),
     "mass-matrix": Entry(mass_matrix, Row(M="nv*nv")),

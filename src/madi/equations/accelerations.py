@@ -8,7 +8,7 @@ from madi.dynamics import articulated, recursive, velocity_transform
 from madi.dynamics.impulse import drive_impulse
 from madi.dynamics.kinematics import positions
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import apply_drives, give, kinematics_and_forces
+from madi.equations.motion import apply_drives, give, kinematics_and_forces, take_held
 from madi.joints.columns import is_free
 from madi.kernel import kernel
 from madi.loops import kkt, null_space, projection
@@ -93,6 +93,7 @@ def multipliers(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def close_loops(model: Arrays, work: Work, t, q, v, x, out):
     """P0's projection, in place: q, v become the closed state, out its accelerations (loops/projection.py)."""
+    take_held(model, work, x, model.nv)
     apply_drives(model, work, t, q, v)
     projection.close(model, work, t, q, v, x, out)
 
@@ -101,6 +102,7 @@ def close_loops(model: Arrays, work: Work, t, q, v, x, out):
 def meet_drives(model: Arrays, work: Work, t, q, v, x, out):
     """A tree at the end of a step, in place: drives as prescribed, the others' speeds after the impulse of those that jump;
     out = the accelerations there."""
+    take_held(model, work, x, model.nv)
     apply_drives(model, work, t, q, v)
     positions(model, work, work.q)
     recursive.mass_matrix(model, work)
@@ -124,5 +126,6 @@ def forward_null_space(model: Arrays, work: Work, t, q, v, x, out):
 def close_null_space(model: Arrays, work: Work, t, q, v, x, out):
     """The loops closed by the null-space method of work.options, in place, at the end of a step: q, v become the closed
     state, out its accelerations."""
+    take_held(model, work, x, model.nv)
     apply_drives(model, work, t, q, v)
     null_space.close(model, work, t, q, v, x, out)

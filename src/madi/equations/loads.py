@@ -1,7 +1,7 @@
 """Loads of joints, constraints and couplers that were asked for.
 
-A request (`Load.request`) follows the accelerations in x: how many, then of each what it is and its number; the multipliers
-follow it.
+A request (`Load.request`) follows the accelerations and the held values in x: how many, then of each what it is and its
+number; the multipliers follow it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from madi.bodies import added_inertia
 from madi.constraints.dispatch import apply_multipliers, evaluate_rows, pair_frame, pair_frames
 from madi.dynamics import recursive
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.loads import at_joint, reaction, reaction_newton_euler
 from madi.dynamics.points import to_ground
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import apply_drives
+from madi.equations.motion import apply_drives, take_held
 from madi.joints.columns import is_free
 from madi.joints.kind import FORWARD
 from madi.joints.place import direction
@@ -40,14 +41,22 @@ class Load(NamedTuple):
 
 
 @inline
+def the_request(model: Arrays):
+    """Where in x it begins."""
+    return model.nv + model.n_held
+
+
+@inline
 def after_request(model: Arrays, x):
     """Where in x the multipliers begin."""
-    return model.nv + 1 + 2 * int(x[model.nv])
+    at = the_request(model)
+    return at + 1 + 2 * int(x[at])
 
 
 @kernel
 def prepare_loads(model: Arrays, work: Work, t, q, v, qdd):
     """All that P1's steps 1-6 leave behind: composites, and accelerations for the given qdd."""
+    take_held(model, work, qdd, model.nv)
     apply_drives(model, work, t, q, v)
     for c in range(model.nv):
         if is_free(model, c):
@@ -110,17 +119,17 @@ def loads(model: Arrays, work: Work, t, q, v, x, out):
     the joints among them, B^T R and what its rotor takes, less what the model's own force elements do there: the driving
     force."""
     prepare_loads(model, work, t, q, v, x)
-    nv = model.nv
-    count = int(x[nv])
+    at = the_request(model)
+    count = int(x[at])
     driving = 6 * count
     for k in range(count):
-        of, i = int(x[nv + 1 + 2 * k]), int(x[nv + 2 + 2 * k])
+        of, i = int(x[at + 1 + 2 * k]), int(x[at + 2 + 2 * k])
         if of != OF_JOINT:
             closing_load(model, work, of, i, out, 6 * k)
             continue
         R = reaction(model, work, i, work.acceleration)
         for c in range(model.v_at[i], model.v_end[i]):
-            out[driving] = dot(six(work.B, c), R) - work.tau[c] + model.armature[c] * work.acceleration[c]
+            out[driving] = dot(six(work.B, c), R) - work.tau[c] + added_inertia(model, work, c) * work.acceleration[c]
             driving += 1
         at_joint(model, work, i, R, out, 6 * k)
 
@@ -129,9 +138,9 @@ def loads(model: Arrays, work: Work, t, q, v, x, out):
 def loads_newton_euler(model: Arrays, work: Work, t, q, v, x, out):
     """As `loads`, without driving forces, by the classical recursion (P1 eq. 28)."""
     prepare_loads(model, work, t, q, v, x)
-    nv = model.nv
-    for k in range(int(x[nv])):
-        of, i = int(x[nv + 1 + 2 * k]), int(x[nv + 2 + 2 * k])
+    at = the_request(model)
+    for k in range(int(x[at])):
+        of, i = int(x[at + 1 + 2 * k]), int(x[at + 2 + 2 * k])
         if of != OF_JOINT:
             closing_load(model, work, of, i, out, 6 * k)
             continue

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from madi.dynamics.kinematics import positions, velocities
 from madi.equations.fields import Arrays, Work
+from madi.forces.modes import HELD, HOLDS
 from madi.joints.columns import LOCKED
-from madi.kernel import inline, kernel
+from madi.kernel import inline, kernel, where
 from madi.signals.tape import apply_forces, drive_signals
 
 
@@ -29,8 +30,28 @@ def apply_drives(model: Arrays, work: Work, t, q, v):
 
 
 @kernel
+def hold_columns(model: Arrays, work: Work, x, at):
+    """See take_held."""
+    for c in range(model.nv):
+        work.hold[c] = 0.0
+    for k in range(model.n_held):
+        work.held[k] = x[at + k]
+        c = model.held_column[k]
+        if c >= 0:
+            work.hold[c] = work.hold[c] + where(x[at + k] >= HOLDS, HELD, 0.0)
+
+
+@inline
+def take_held(model: Arrays, work: Work, x, at):
+    """The held values, which begin at x[at], and the columns that are held."""
+    if model.n_held > 0:
+        hold_columns(model, work, x, at)
+
+
+@kernel
 def kinematics_and_forces(model: Arrays, work: Work, t, q, v, tau):
-    """Everything an equation of motion starts from: positions, velocities, forces."""
+    """Everything an equation of motion starts from: positions, velocities, forces. Held values follow tau."""
+    take_held(model, work, tau, model.nv)
     apply_drives(model, work, t, q, v)
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)

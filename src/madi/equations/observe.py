@@ -6,10 +6,11 @@ from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.points import point, point_velocity, to_ground
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import apply_drives
+from madi.equations.motion import apply_drives, take_held
 from madi.equations.row import Row
+from madi.forces.modes import HOLDS
 from madi.joints.columns import is_free
-from madi.kernel import kernel
+from madi.kernel import kernel, where
 from madi.signals.tape import apply_forces
 from madi.spatial.vector import NO_MOTION, at, axis, cross, plus, put, put_at, scaled, second, six, three, velocity_at
 
@@ -36,6 +37,7 @@ MOMENTUM, FORCE, BODIES = OBSERVED.place("momentum"), OBSERVED.place("force"), O
 @kernel
 def observe(model: Arrays, work: Work, t, q, v, x, out):
     """Everything a result records (OBSERVED), for the accelerations x of the free columns."""
+    take_held(model, work, x, model.nv)
     apply_drives(model, work, t, q, v)
     positions(model, work, work.q)
     velocities(model, work, work.q, work.v)
@@ -43,11 +45,30 @@ def observe(model: Arrays, work: Work, t, q, v, x, out):
         work.P[c] = 0.0
     apply_forces(model, work, t, work.P)
     put_state(model, work, x, out)
+    if model.n_held > 0:
+        put_holding_forces(model, work)
     accelerations(model, work, work.acceleration)
     put_energies(model, work, out)
     for i in range(1, model.n):
         body_pose_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
         body_acceleration_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
+
+
+@kernel
+def put_holding_forces(model: Arrays, work: Work):
+    """What elements hold their columns with (forces/modes.py); of several on one, each takes what it can of what is left."""
+    for k in range(model.n_held):
+        c = model.held_column[k]
+        if c < 0:
+            continue
+        left = -work.hold[c] * work.acceleration[c]
+        for j in range(k + 1):
+            if model.held_column[j] == c:
+                share = where(left < work.low[j], work.low[j], where(left > work.high[j], work.high[j], left))
+                share = where(work.held[j] >= HOLDS, share, 0.0)
+                left = left - share
+                if j == k:
+                    work.force[model.held_of[k], 0] = work.force[model.held_of[k], 0] + share
 
 
 @kernel

@@ -7,7 +7,7 @@ from madi.dynamics import recursive
 from madi.dynamics.inverse import inverse
 from madi.dynamics.kinematics import positions, velocities
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import apply_drives
+from madi.equations.motion import apply_drives, take_held
 from madi.equations.row import Row
 from madi.joints.chart import exponential
 from madi.joints.columns import is_free
@@ -15,11 +15,12 @@ from madi.kernel import kernel, view1
 from madi.signals.tape import apply_forces
 
 TERMS = Row(phi="nr", rate="nr", gamma="nr", jacobian="nr*nv")  # of the constraints; Phi_q row by row
-TRIAL = Row(theta="nv", a="nv", lam="nr")  # of an implicit step: displacement in the chart, accelerations, multipliers
+# of an implicit step: displacement in the chart, accelerations, multipliers; held values
+TRIAL = Row(theta="nv", a="nv", lam="nr", held="n_held")
 BALANCE = Row(R="nv", phi="nr", rate="nr")
 GAPS = Row(phi="nr", rate="nr")
 PHI, RATE, GAMMA, JACOBIAN = (TERMS.place(name) for name in TERMS.named)
-TRIAL_A, TRIAL_LAM = TRIAL.place("a"), TRIAL.place("lam")
+TRIAL_A, TRIAL_LAM, TRIAL_HELD = TRIAL.place("a"), TRIAL.place("lam"), TRIAL.place("held")
 BALANCE_PHI, BALANCE_RATE = BALANCE.place("phi"), BALANCE.place("rate")
 
 
@@ -58,6 +59,7 @@ def constraints(model: Arrays, work: Work, t, q, v, x, out):
 @kernel
 def inverse_dynamics(model: Arrays, work: Work, t, q, v, x, out):
     """Generalised forces for the accelerations x, at the state as given (drives do not act)."""
+    take_held(model, work, x, model.nv)
     for c in range(model.nv):
         work.v[c] = v[c]
         work.acceleration[c] = x[c]
@@ -77,6 +79,7 @@ def residual(model: Arrays, work: Work, t, q, v, x, out):
     nv, nr = model.nv, model.nr
     a, lam, phi, rate = TRIAL_A(model), TRIAL_LAM(model), BALANCE_PHI(model), BALANCE_RATE(model)
     exponential(model, q, x, work.moved)
+    take_held(model, work, x, TRIAL_HELD(model))
     apply_drives(model, work, t, work.moved, v)
     for c in range(nv):
         if is_free(model, c):

@@ -14,7 +14,7 @@ from madi.equations.fields import Arrays
 from madi.kernel import inline
 from madi.kernel.fields import evaluator
 
-SIZES = ("nq", "nv", "ne", "nr", "bodies")  # what places may depend on; bodies without the ground
+SIZES = ("nq", "nv", "ne", "nr", "n_held", "bodies")  # what places may depend on; bodies without the ground
 
 
 def with_bodies(sizes: dict[str, int]) -> dict[str, int]:
@@ -47,11 +47,12 @@ class Row:
             before += [(count, math.prod(inner))]
         constant = sum(count(nothing) * times for count, times in before)
         slope = [sum((count(nothing | {n: 1}) - count(nothing)) * times for count, times in before) for n in SIZES]
-        nq, nv, ne, nr, bodies = slope
+        nq, nv, ne, nr, nh, bodies = slope
 
         @inline
         def begin(model: Arrays):  # type: ignore[no-untyped-def]
-            return constant + nq * model.nq + nv * model.nv + ne * model.ne + nr * model.nr + bodies * (model.n - 1)
+            tree = nq * model.nq + nv * model.nv + bodies * (model.n - 1)
+            return constant + tree + ne * model.ne + nr * model.nr + nh * model.n_held
 
         return begin
 

@@ -20,8 +20,8 @@ from madi.constraints.dispatch import evaluate_rows, jacobian_entry, pair_frames
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.slopes import columns, subtrees, tree_slopes
 from madi.equations.fields import Arrays, Work
-from madi.equations.motion import apply_drives
-from madi.equations.residual import TRIAL_A, TRIAL_LAM
+from madi.equations.motion import apply_drives, take_held
+from madi.equations.residual import TRIAL_A, TRIAL_HELD, TRIAL_LAM
 from madi.joints.chart import exponential
 from madi.joints.columns import is_free
 from madi.kernel import call, inline, kernel
@@ -63,6 +63,7 @@ def slopes(model: Arrays, work: Work, t, q, v, x, out):
 def trial_state(model: Arrays, work: Work, t, q, v, x):
     """Poses, velocities and accelerations at a trial state of an implicit step."""
     exponential(model, q, x, work.moved)
+    take_held(model, work, x, TRIAL_HELD(model))
     apply_drives(model, work, t, work.moved, v)
     for c in range(model.nv):
         if is_free(model, c):

@@ -18,7 +18,10 @@ from madi.forces import (
     bushing,
     characteristic,
     elastic,
+    event,
     fiala,
+    friction,
+    hard_stop,
     hydropneumatic,
     joint_characteristic,
     joint_spring,
@@ -40,6 +43,7 @@ MODULES: tuple[ModuleType, ...] = (
     spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
     hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire, fiala, brush, tire_magic,
     tire_magic_relaxed, elastic, stop, two_point_force, joint_characteristic, state,
+    friction, hard_stop, event,
 )  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
 BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

@@ -20,7 +20,11 @@ class Arrays(DynamicsArrays):
     force_at: Ints = ints("ne")  # first parameter
     force_signal: Ints = ints("ne")  # first signal, -1 if none
     force_state: Ints = ints("ne")  # first of its first-order states, a column; -1 if it has none
+    force_held: Ints = ints("ne")  # first of its held values; -1 if it has none
     force_call: Ints = ints("ne")  # address of its compiled kernel, 0 where the forward kernel has it built in
+    held_of: Ints = ints("n_held")  # the element whose held value it is
+    held_kind: Ints = ints("n_held")  # modes.FRICTION ...
+    held_column: Ints = ints("n_held")  # the column it may hold, -1: none
     measured: Ints = ints("na")  # elements whose length and rate functions see
     parameter: Reals = reals("np")
     curve: Reals = given_reals()  # blocks of measured curves (kernel/lookup.py)
@@ -32,4 +36,10 @@ class Work(DynamicsWork):
     signal: Reals = reals("ns")  # values of users' functions (signals/tape.py)
     force: Reals = reals("ne", 4)  # of every element: value, potential energy, power delivered, power dissipated
     measure: Reals = reals("2*na")  # length and rate of each measured element
+    held: Reals = reals("n_held")  # held values: what stays as it is between two events (modes.py)
+    margin: Reals = reals("n_held")  # how far each is from the end of its validity: >= 0 as long as it holds
+    low: Reals = reals("n_held")  # of one that holds its column: the least and the largest force it can hold it with
+    high: Reals = reals("n_held")
+    lost: Reals = reals("n_held")  # energy, in the impacts of a switch
+    fired: Reals = reals("n_held")  # scratch of a switch: where an event has come, which way (equations/modes.py)
     tire_contact: Reals = reals("38")  # a tire's geometry (tire_contact.py)

@@ -26,7 +26,9 @@ class ForceKind:
     ends: int = 0  # bodies it acts on (0: a joint's coordinate, or no part of the mechanism)
     points: int = 0  # points it is drawn at, `at`
     takes: dict[str, Takes] = field(default_factory=dict)  # what the user gives, by name, and what it must be (takes.py)
+    modes: tuple[int, ...] = ()  # kinds of its held values (modes.py)
     states: tuple[tuple[str, str], ...] = ()  # first-order states of its own: name ("": the element's) and unit of each
+    watches: bool = False  # it acts on nothing, it looks on
     built_in: bool = False  # nearly every model has one: compiled into the forward kernels (dispatch.py)
     line: bool = False  # its value is a pull or push along the line between its two points
     given: bool = False  # the user gives its vector, in ground axes, at a point (none: the centre of mass)
@@ -41,7 +43,7 @@ class ForceKind:
     @property
     def on_joint(self) -> bool:
         """Whether it acts on a joint's coordinate."""
-        return self.ends == 0 and not self.states
+        return self.ends == 0 and not self.states and not self.watches
 
 
 @inline

@@ -17,12 +17,13 @@ from madi.forces.kind import ForceKind, account
 from madi.forces.takes import ABOVE_ZERO, NOT_NEGATIVE, NUMBER, Problems, number
 from madi.kernel import kernel, where
 
+FAR = 1e30  # m, rad: nobody gets there
 QUICK = 0.01  # s: without a stiffness given, k = inertia / QUICK^2: half a swing of what hits the stop takes 31 ms
 KIND = ForceKind(
     "stop", code=18, value="torque", unit="N m", parameters=("lower", "upper", "stiffness", "damping"),
     units=(("lower", "rad", "m"), ("upper", "rad", "m"), ("stiffness", "N m", "N/m"), ("damping", "s", "s/m")),
     takes={
-        "lower": NUMBER, "upper": NUMBER, "damping": NOT_NEGATIVE,
+        "lower": NUMBER.or_none(), "upper": NUMBER.or_none(), "damping": NOT_NEGATIVE,
         "stiffness": number((*ABOVE_ZERO, "Leave it out: it is scaled by the inertia there")).or_none(quick=QUICK),
     },
 )  # fmt: skip
@@ -51,8 +52,22 @@ def push(k, damping, depth, rate):
     return where(depth > 0.0, k * depth * where(factor > 0.0, factor, 0.0), 0.0)
 
 
+def ends(force: Any) -> list[float]:
+    """An end that is left out is out of reach."""
+    given = force.parameters
+    return [float(far if given[what] is None else given[what]) for what, far in (("lower", -FAR), ("upper", FAR))]
+
+
+def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
+    """A stiffness that is left out is found when inertias are known."""
+    return [*ends(force), float(force.parameters["stiffness"] or 0.0), float(force.parameters["damping"])]
+
+
 def check(force: Any, joints: Any) -> Problems:
-    """Its two ends must have a way between them."""
-    low, high = (finite_numbers(force.parameters[what]) for what in ("lower", "upper"))
+    """One of its two ends must be there; two must have a way between them."""
+    given = [force.parameters[what] for what in ("lower", "upper")]
+    if given == [None, None]:
+        yield "it has neither lower nor upper", "Give one of them, or both"
+    low, high = map(finite_numbers, given)
     if low is not None and high is not None and low.shape == high.shape == () and not low < high:
         yield f"lower {low} is not below upper {high}", "Give the range as lower < upper"

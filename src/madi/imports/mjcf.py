@@ -30,16 +30,16 @@ HEEDED = (  # settings of the compiler that are followed, or do not matter here
 )  # fmt: skip
 
 
-def load_mjcf(path: str | Path, limits: bool = False) -> Model:
-    """A Model from a MuJoCo XML file. `limits`: joints get stops at their range. `model.notes` tells what was not carried
-    over."""
+def load_mjcf(path: str | Path, limits: bool = False, friction: bool = False) -> Model:
+    """A Model from a MuJoCo XML file. `limits`: joints get stops at their range; `friction`: their dry friction.
+    `model.notes` tells what was not carried over."""
     file = Path(path)
-    return warned(_Reader(read_xml(file), file.parent, limits).model(), file.name)
+    return warned(_Reader(read_xml(file), file.parent, limits, friction).model(), file.name)
 
 
-def mjcf_text(text: str | bytes, limits: bool = False) -> Model:
+def mjcf_text(text: str | bytes, limits: bool = False, friction: bool = False) -> Model:
     """The same from text; other files are not read."""
-    return _Reader(parse_xml(text, "mjcf"), None, limits).model()
+    return _Reader(parse_xml(text, "mjcf"), None, limits, friction).model()
 
 
 def _names(element: Element) -> set[str]:
@@ -49,10 +49,10 @@ def _names(element: Element) -> set[str]:
 
 
 class _Reader:
-    def __init__(self, root: Element, folder: Path | None, limits: bool):
+    def __init__(self, root: Element, folder: Path | None, limits: bool, friction: bool):
         if root.tag != "mujoco":
             raise root.error("is no MJCF file: its root element is not <mujoco>")
-        self.root, self.folder, self.limits = root, folder, limits
+        self.root, self.folder, self.limits, self.friction = root, folder, limits, friction
         self.notes: dict[str, list[str]] = {}
         self.files = 0
         self._include(root, [])
@@ -250,7 +250,14 @@ class _Reader:
             self.note("springs and dampers of ball and free joints", name)
         self._rotor(joint, name, kind)
         if joint.number("frictionloss", 0.0):
-            self.note("dry friction of joints", name)
+            if joint.number("frictionloss") < 0:
+                raise joint.error("frictionloss is negative")
+            if kind not in ("hinge", "slide"):
+                self.note("dry friction of ball and free joints", name)
+            elif self.friction:
+                self.m.friction(f"{name}_friction", name, coulomb=joint.number("frictionloss"))
+            else:
+                self.note("dry friction of joints (friction=True, --friction, carries it over)", name)
         if kind == "ball" and "range" in joint.attributes:
             self.note("ranges of ball joints", name)
         for what in ("actuatorfrcrange", "margin", "actuatorgravcomp"):

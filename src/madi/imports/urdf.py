@@ -49,27 +49,33 @@ def origin(element: Element) -> Frame:
 
 
 def load_urdf(
-    path: str | Path, base: str = "fixed", limits: bool = False, packages: Mapping[str, str | Path] | None = None
+    path: str | Path,
+    base: str = "fixed",
+    limits: bool = False,
+    packages: Mapping[str, str | Path] | None = None,
+    friction: bool = False,
 ) -> Model:
     """A Model from a URDF file. `base`: the root link is "fixed" to the ground or "free". `limits`: joints get stops at
-    their limits. `packages`: folders of the packages that meshes are in (package://NAME/...); else meshes are looked for
-    beside the file. `model.notes` tells what was not carried over."""
+    their limits; `friction`: their dry friction. `packages`: folders of the packages that meshes are in
+    (package://NAME/...); else meshes are looked for beside the file. `model.notes` tells what was not carried over."""
     file = Path(path)
-    return warned(_Robot(read_xml(file), file.parent, base, limits, packages or {}).model(), file.name)
+    return warned(_Robot(read_xml(file), file.parent, base, limits, packages or {}, friction).model(), file.name)
 
 
-def urdf_text(text: str | bytes, base: str = "fixed", limits: bool = False) -> Model:
+def urdf_text(text: str | bytes, base: str = "fixed", limits: bool = False, friction: bool = False) -> Model:
     """The same from text; meshes are left out."""
-    return _Robot(parse_xml(text, "urdf"), None, base, limits, {}).model()
+    return _Robot(parse_xml(text, "urdf"), None, base, limits, {}, friction).model()
 
 
 class _Robot:
-    def __init__(self, root: Element, folder: Path | None, base: str, limits: bool, packages: Mapping[str, Any]):
+    def __init__(self, root: Element, folder: Path | None, base: str, limits: bool, packages: Mapping[str, Any],
+                 friction: bool):  # fmt: skip
         if root.tag != "robot":
             raise root.error("is no URDF file: its root element is not <robot>")
         if base not in ("fixed", "free"):
             raise InputError(f"base={base!r}: choose 'fixed' or 'free'")
         self.root, self.folder, self.base, self.limits, self.packages = root, folder, base, limits, packages
+        self.friction = friction
         self.links = self._named("link")
         self.joints = self._named("joint")
         self.called = _renamed(self.joints, "."), _renamed(self.links, "@")
@@ -208,8 +214,12 @@ class _Robot:
                 raise dynamics.error("the damping is negative")
             if dynamics.number("damping", 0.0) > 0:
                 self.m.joint_spring(f"{name}_damping", name, damping=dynamics.number("damping"))
-            if dynamics.number("friction", 0.0) > 0:
-                self.note("dry friction of joints", name)
+            if dynamics.number("friction", 0.0) < 0:
+                raise dynamics.error("the friction is negative")
+            if dynamics.number("friction", 0.0) > 0 and self.friction:
+                self.m.friction(f"{name}_friction", name, coulomb=dynamics.number("friction"))
+            elif dynamics.number("friction", 0.0) > 0:
+                self.note("dry friction of joints (friction=True, --friction, carries it over)", name)
         if limit is not None and kind != "continuous":
             low, high = limit.number("lower", 0.0), limit.number("upper", 0.0)
             if self.limits and low < high:

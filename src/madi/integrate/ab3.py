@@ -45,7 +45,7 @@ def carried(m: AB3Memory, q, v, out):
 def step(m: AB3Memory, t, h):
     """See the head of this file."""
     nv = m.model.nv
-    if m.accepted < 2 or h < (1.0 - ANOTHER_LENGTH) * m.step:
+    if m.grid < 2 or h < (1.0 - ANOTHER_LENGTH) * m.step:
         CLASSICAL(m, t, h)
     else:
         once, twice = view1(m.k, 0, nv), view1(m.k, nv, nv)

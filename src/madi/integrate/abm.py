@@ -73,6 +73,7 @@ class AdamsMemory(AdaptiveMemory):
     last_length: float = (
         real()
     )  # of the last steps, how many there were, and the order for which coefficients were made for it
+    taken: float = real()  # length of the step at hand
     equal: int = integer()
     made_for: int = integer()
     wanted_order: int = integer()  # option: of fixed steps
@@ -278,9 +279,14 @@ def finish(m: AdamsMemory, t, h, n):
         m.next = written  # a step that does not arrive leaves no outputs
         return NOT_FINITE
     end_outputs(m, end + AT_END * h)
-    derivative_at_end(m)
-    advance(m, h, n)
     return DONE
+
+
+@kernel
+def remember(m: AdamsMemory):
+    """The derivative at the end of the step becomes a past one."""
+    derivative_at_end(m)
+    advance(m, m.taken, m.model.nq + m.model.nv)
 
 
 @kernel
@@ -292,6 +298,7 @@ def begin(m: AdamsMemory):
     for c in range(m.model.nv):
         m.phi[m.model.nq + c] = m.a[c]
     m.order, m.since, m.stored = 1, 0, 1
+    m.equal = m.made_for = 0
     return status
 
 
@@ -315,9 +322,20 @@ def attempt(m: AdamsMemory, t, h):
 
 
 @kernel
+def arrive(m: AdamsMemory, t, h):
+    """a1 as at the predicted end: the corrected one is not closed yet."""
+    for c in range(m.model.nv):
+        m.a1[c] = m.f[m.model.nq + c]
+
+
+@kernel
 def complete(m: AdamsMemory, t, h):
     """See march.adaptive_steps."""
-    return finish(m, t, h, m.model.nq + m.model.nv)
+    status = finish(m, t, h, m.model.nq + m.model.nv)
+    if status == DONE:
+        m.taken = h
+        remember(m)
+    return status
 
 
 @kernel
@@ -354,6 +372,7 @@ def begin_fixed(m: AdamsMemory):
 def step(m: AdamsMemory, t, h):
     """A step of fixed length and order; by Runge-Kutta while there are too few points."""
     n = m.model.nq + m.model.nv
+    m.taken = h
     coefficients(m, h)
     if m.stored >= m.order:
         predict(m, h, n)
@@ -364,8 +383,6 @@ def step(m: AdamsMemory, t, h):
     if not end_is_finite(m):
         return NOT_FINITE
     cubic_outputs(m, t, h)
-    derivative_at_end(m)
-    advance(m, h, n)
     return DONE
 
 
@@ -377,8 +394,8 @@ class Adams(Adaptive):
     order: int = 4  # type: ignore[misc]
     name = "abm"
     stable = 1.2
-    adaptive = adaptive_steps("abm", AdamsMemory, begin_adaptive, attempt, complete, longer, shorter)
-    fixed = fixed_steps("abm-fixed", AdamsMemory, step, begin_fixed, no_outputs)
+    adaptive = adaptive_steps("abm", AdamsMemory, begin_adaptive, attempt, complete, longer, shorter, arrive=arrive)
+    fixed = fixed_steps("abm-fixed", AdamsMemory, step, begin_fixed, no_outputs, remember)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from madi.integrate.memory import DONE, PAUSED, Loop, Memory, Outputs
+from madi.integrate.memory import DONE, EVENT, PAUSED, Loop, Memory, Outputs
 from madi.integrate.record import LoadRecording, Recording
 from madi.kernel import call, call_loop, kernel, present, view1
 from madi.kernel.fields import Fields, Ints, Reals, function, given_reals, integer, ints, part, real, reals, size
@@ -55,6 +55,7 @@ class Batch(Fields):
     nq: int = size()
     nv: int = size()
     nr: int = size()
+    n_held: int = size()
     outputs: int = size()  # of a run, those at stops among them
     n_real: int = size()  # numbers in the run's memory, and in the tally
     n_int: int = size()
@@ -66,7 +67,7 @@ class Batch(Fields):
     n_begun: int = size()  # integers of the loops' scratch that are zero where a run begins
     width: int = size()  # kept of a recorded row; 0: nothing is recorded, states alone are kept
     loads: int = size()  # numbers of the loads recorded
-    n_held: int = size()  # coordinates, and speeds, that keep what is given
+    n_given: int = size()  # coordinates, and speeds, that keep what is given
     n_kept: int = size()
     run: Stepped = part(Stepped)
     recording: Recording = part(Recording)
@@ -111,11 +112,11 @@ class Batch(Fields):
     wanted: Ints = ints("outputs")
     upto: Ints = ints("n_parts")
     ends: Reals = reals("n_parts")
-    no_force: Reals = reals("nv")
-    held: Ints = ints("n_held")  # places in q; of the armatures in the model's numbers; their weights and typical sizes
-    held_mass: Ints = ints("n_held")
-    held_weight: Reals = reals("n_held")
-    held_size: Reals = reals("n_held")
+    no_force: Reals = reals("nv+n_held")
+    held: Ints = ints("n_given")  # places in q; of the armatures in the model's numbers; their weights and typical sizes
+    held_mass: Ints = ints("n_given")
+    held_weight: Reals = reals("n_given")
+    held_size: Reals = reals("n_given")
     kept: Ints = ints("n_kept")  # columns of the speeds
     kept_mass: Ints = ints("n_kept")
     kept_weight: Reals = reals("n_kept")
@@ -124,7 +125,7 @@ class Batch(Fields):
     there: Reals = reals("nq")
     speed: Reals = reals("nv")
     answer: Reals = reals("nv")
-    light: Reals = reals("n_held+n_kept")  # armatures as they are
+    light: Reals = reals("n_given+n_kept")  # armatures as they are
     tolerance: float = real()  # of a closed start
     limit: int = integer()  # steps until the loop returns
     next: int = integer()
@@ -179,7 +180,7 @@ def walk(m: Batch, k):
     far = 0.0
     for j in range(m.nq):
         m.here[j] = m.drawn[j]
-    for j in range(m.n_held):
+    for j in range(m.n_given):
         m.light[j] = m.model_reals[m.held_mass[j]]
         far = max(far, abs(m.q0[k * m.nq + m.held[j]]) / m.held_size[j])
     if not far < FAR:
@@ -187,16 +188,16 @@ def walk(m: Batch, k):
     strides, n, good = 1, 0, True
     while strides * STRIDE < far:
         strides += 1
-    for j in range(m.n_held):
+    for j in range(m.n_given):
         m.model_reals[m.held_mass[j]] = m.held_weight[j]
     while good and n <= strides:
-        for j in range(m.n_held):
+        for j in range(m.n_given):
             m.here[m.held[j]] = (m.q0[k * m.nq + m.held[j]] * n) / strides
         for c in range(m.nv):
             m.speed[c] = 0.0
         good = closes(m, m.here, m.speed)
         n += 1
-    for j in range(m.n_held):
+    for j in range(m.n_given):
         m.here[m.held[j]] = m.q0[k * m.nq + m.held[j]]
         m.model_reals[m.held_mass[j]] = m.light[j]
     return good
@@ -214,13 +215,13 @@ def hurry(m: Batch, k):
     for j in range(m.nq):
         m.there[j] = m.here[j]
     for j in range(m.n_kept):
-        m.light[m.n_held + j] = m.model_reals[m.kept_mass[j]]
+        m.light[m.n_given + j] = m.model_reals[m.kept_mass[j]]
         m.model_reals[m.kept_mass[j]] = m.kept_weight[j]
     m.closer_ints[m.valid] = 0.0
     good = closes(m, m.there, m.speed)
     for j in range(m.n_kept):
         m.speed[m.kept[j]] = m.v0[k * m.nv + m.kept[j]]
-        m.model_reals[m.kept_mass[j]] = m.light[m.n_held + j]
+        m.model_reals[m.kept_mass[j]] = m.light[m.n_given + j]
     return good
 
 
@@ -285,6 +286,8 @@ def go_on(m: Batch):
     while True:
         m.run.upto, m.run.end, m.run.limit = m.upto[m.segment], m.ends[m.segment], m.limit
         status = call_loop(m.loop)
+        if status == EVENT:
+            continue
         if status != DONE or m.segment + 1 == m.n_parts:
             return status
         m.segment += 1
@@ -301,6 +304,8 @@ def keep_reached(m: Batch):
                     m.run.outputs.q_out[n * nq + i] = m.run.outputs.q_out[j * nq + i]
                 for c in range(nv):
                     m.run.outputs.v_out[n * nv + c] = m.run.outputs.v_out[j * nv + c]
+                for i in range(m.n_held):
+                    m.run.outputs.held_out[n * m.n_held + i] = m.run.outputs.held_out[j * m.n_held + i]
             n += 1
     return n
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from madi.integrate.control import accept_despite_error, note_step, retry_shorter
+from madi.integrate.events import beginning, least, locating, sides, taking
 from madi.integrate.memory import AGAIN, DONE, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Loop, Memory
 from madi.integrate.outputs import cubic_outputs, first_outputs
 from madi.integrate.step import accelerations, all_finite, end_is_finite, shift_state
-from madi.kernel import HUGE, Kernel, kernel
+from madi.kernel import HUGE, Kernel, kernel, present
 
 ON_GRID = 1e-9  # of a step: a grid point that near to the end is the end
 RESOLVED = 1e-14  # of the time: shorter steps are below its resolution
@@ -26,6 +27,11 @@ def nothing(m: Memory):
 
 
 @kernel
+def there(m: Memory, t, h):
+    """Of a method whose attempt is at the end of the step."""
+
+
+@kernel
 def begin_with_accelerations(m: Memory):
     """Accelerations of the start."""
     accelerations(m, m.t, m.q, m.v, m.a)
@@ -34,9 +40,9 @@ def begin_with_accelerations(m: Memory):
 
 @kernel
 def on_grid(m: Memory):
-    """(time, length) of the step from grid point `accepted`; the last one ends where the run ends (to rounding: a step that
+    """(time, length) of the step from grid point `grid`; the last one ends where the run ends (to rounding: a step that
     differs in its last digits would be another one to a method that keeps a matrix for its length)."""
-    t = m.start + m.accepted * m.step
+    t = m.start + m.grid * m.step
     return t, (m.step if t + m.step * (1.0 - ON_GRID) < m.end else m.end - t)
 
 
@@ -45,6 +51,7 @@ def accept(m: Memory, t, h):
     """The end of the step is where the next begins."""
     shift_state(m)
     m.accepted += 1
+    m.grid += 1
     m.t = t
 
 
@@ -65,13 +72,19 @@ def march(begin: Kernel, trial: Kernel) -> Kernel:
     """The loop of every method: what it does at the start, the first time, and outputs there; then `trial(m)`, one step,
     taken or rejected, until all outputs are written, it pauses or fails."""
 
+    begin_anew = beginning(begin)
+
     def loop(m: Memory):
-        if m.started == 0:
-            m.started = 1
-            status = begin(m)
+        if m.started == 0 or m.anew != 0:
+            if present(m.watch):
+                status = begin_anew(m)
+            else:
+                status = begin(m)
             if status != DONE:
                 return status
-            first_outputs(m)
+            if m.started == 0:
+                first_outputs(m)
+            m.started, m.anew = 1, 0
         while m.next < m.upto:
             if m.limit <= 0:
                 return PAUSED
@@ -115,8 +128,36 @@ def fixed_steps(
     advance = advancing(step, outputs, remember, after_step)
 
     @kernel
+    def attempt(m: Memory, t, h):
+        m.next = m.written
+        status = step(m, t, h)
+        return NOT_FINITE if status == DONE and not end_is_finite(m) else status
+
+    first_event, take_event = locating(attempt), taking(beginning(begin))
+
+    @kernel
+    def advance_to_event(m: Memory, t, h):
+        m.written = m.next
+        status = attempt(m, t, h)
+        if status != DONE:
+            return status
+        h = first_event(m, t, h)
+        if h < 0.0:
+            return NOT_FINITE
+        outputs(m, t, h)
+        remember(m)
+        m.h = h
+        after_step(m, t + h, h)
+        if least(m.margin, m.model.n_held) < 0.0:
+            return take_event(m)
+        sides(m)
+        return DONE
+
+    @kernel
     def trial(m: Memory):
         t, h = on_grid(m)
+        if present(m.watch):
+            return advance_to_event(m, t, h)
         return advance(m, t, h)
 
     return Loop(name, march(begin, trial), memory, begin, step, remember)
@@ -124,15 +165,27 @@ def fixed_steps(
 
 def adaptive_steps(
     name: str, memory: Any, begin: Kernel, attempt: Kernel, complete: Kernel,
-    longer: Kernel, shorter: Kernel, failed: Kernel = retry_shorter,
+    longer: Kernel, shorter: Kernel, failed: Kernel = retry_shorter, arrive: Kernel = there, forget: Kernel = nothing,
 ) -> Loop:  # fmt: skip
     """The loop of a method that chooses its steps.
 
     `begin(m)`: accelerations of the start and a first step; DONE or a failure. `attempt(m, t, h)`: a trial step, returns its
     error against the tolerance, not finite where it fails: then `failed(m, t, h)` sets a shorter step and returns DONE, or
     a failure. `complete(m, t, h)`: the end of an accepted step, its outputs; returns DONE, AGAIN (not taken) or a failure.
+    `arrive(m, t, h)`: after an attempt (q1, v1, a1), if it leaves something else; `forget(m)`: of the last attempt, because
+    the step is taken again, shorter: for events.
     `longer(m, h, error)`, `shorter(m, h, error)`: length of the next step after one that was accepted, rejected.
     """
+
+    @kernel
+    def retake(m: Memory, t, h):
+        forget(m)
+        if not attempt(m, t, h) < HUGE:
+            return NOT_FINITE
+        arrive(m, t, h)
+        return DONE
+
+    first_event, take_event = locating(retake), taking(beginning(begin))
 
     @kernel
     def trial(m: Memory):
@@ -149,6 +202,13 @@ def adaptive_steps(
             m.rejected += 1
             m.h = shorter(m, h, error)
             return DONE
+        if present(m.watch):
+            whole = h
+            arrive(m, t, h)
+            h = first_event(m, t, h)
+            if h < 0.0:
+                m.rejected += 1
+                return failed(m, t, whole)
         status = complete(m, t, h)
         if status == AGAIN:
             return DONE
@@ -156,6 +216,10 @@ def adaptive_steps(
             return status
         m.h = min(longer(m, h, error), m.max_step)
         after_step(m, t + h if h < m.end - t else m.end, h)
+        if present(m.watch):
+            if least(m.margin, m.model.n_held) < 0.0:
+                return take_event(m)
+            sides(m)
         return DONE
 
     return Loop(name, march(begin, trial), memory)

@@ -22,14 +22,19 @@ from madi.loops.memory import LoopTally, fresh_tally
 DONE, PAUSED = 0, 1  # what a loop, and a step, return
 NOT_FINITE, STEP_TOO_SMALL, NEWTON_FAILED = 2, 3, 4
 AGAIN = 5  # of a step: not taken, to be tried anew
+EVENT = 6  # something has happened that Python wants to know; go on
+
+
+LOGGED = 64  # events that are kept until Python reads them
 
 
 class Outputs(Fields):
-    """Where output is wanted, and the states there."""
+    """Where output is wanted, and the states there, held values among them."""
 
     times: Reals = reals("outputs")
     q_out: Reals = reals("outputs*nq")
     v_out: Reals = reals("outputs*nv")
+    held_out: Reals = reals("outputs*n_held")
 
 
 class Memory(Fields):
@@ -42,6 +47,8 @@ class Memory(Fields):
     outputs: Outputs = part(Outputs)
     forward: Any = function()  # accelerations of a state
     close: Any = function()  # closes the loops at the end of a step, and gives the accelerations there; ABSENT: none
+    watch: Any = function()  # margins of modes (equations/modes.py); ABSENT: there are none
+    switch: Any = function()  # the modes that go on after an event
     # options
     rtol: float = real()
     atol: float = real()
@@ -56,9 +63,12 @@ class Memory(Fields):
     limit: int = integer()  # steps until the loop returns
     upto: int = integer()  # outputs to write before it does
     next: int = integer()  # the next output
+    written: int = integer()  # the same where the step at hand begins
     started: int = integer()
+    anew: int = integer()  # 1: the state was changed from outside, the method begins anew
     evaluations: int = integer()
     accepted: int = integer()
+    grid: int = integer()  # steps since `start`, of a method with steps of a fixed length
     rejected: int = integer()
     # the step
     q: Reals = reals("nq")
@@ -67,8 +77,19 @@ class Memory(Fields):
     q1: Reals = reals("nq")
     v1: Reals = reals("nv")
     a1: Reals = reals("nv")
-    # scratch: zero generalised forces; coordinates of a stage; ends of a cubic and a point of it (outputs.py)
-    no_force: Reals = reals("nv")
+    # events: margins at the end of the step (and which signals change sides), at its start, in its middle; what happened
+    margin: Reals = reals("2*n_held")
+    margin_before: Reals = reals("n_held")
+    margin_within: Reals = reals("2*n_held")
+    events: int = integer()
+    event_time: Reals = reals(str(LOGGED))
+    event_of: Reals = reals(str(LOGGED))
+    event_mode: Reals = reals(str(LOGGED))  # the held value that followed
+    event_loss: Reals = reals(str(LOGGED))  # energy lost in it
+    lost: Reals = reals("n_held")
+    # what is applied beside the model's own forces: none; then the held values (forces/modes.py)
+    # scratch: coordinates of a stage; ends of a cubic and a point of it (outputs.py)
+    applied: Reals = reals("nv+n_held")
     q_stage: Reals = reals("nq")
     cubic: Reals = reals("10*nv")
 
@@ -93,6 +114,7 @@ class AdaptiveMemory(StageMemory):
 
 def make_memory(memory: Any, sizes: dict[str, int], times: Any, model: Any, plan: Any = None) -> Any:
     """Memory of a run with these sizes (nq, nv, nr) and output times, its functions absent; `model`: the chart."""
+    sizes = {"n_held": 0, **sizes}  # (absolute coordinates have none)
     outputs = Outputs({**sizes, "outputs": len(times)})
     outputs.times[:] = times
     parts: dict[str, Any] = {"model": model, "tally": fresh_tally(), "outputs": outputs}

@@ -56,7 +56,8 @@ class BlockMemory(Fields):
     residual: Any = function()
     blocks: Any = function()  # of its Jacobian; ABSENT: by differences
     entries: Reals = reals("n_entries")  # of the blocks
-    trial: Reals = reals("2*nv+nr")  # (theta, qdd, lam), and behind it (generated C takes them together) c_a, c_v, c_q
+    # (theta, qdd, lam, held values), and behind it (generated C takes them together) c_a, c_v, c_q
+    trial: Reals = reals("2*nv+nr+n_held")
     coefficients: Reals = reals("3")
     balance: Reals = reals("nv+2*nr")  # (R, Phi, Phi') there
     ahead: Reals = reals("nv+2*nr")
@@ -383,6 +384,14 @@ def solve_full_complex(D, E, n, x, y):
 
 
 # ---- right-hand sides, and where the blocks come from ---------------------------------------------------------------
+
+
+@kernel
+def hold_trial(m: ImplicitMemory):
+    """Held values of the trial state."""
+    at = 2 * m.model.nv + m.model.nr
+    for k in range(m.model.n_held):
+        m.trial[at + k] = m.applied[m.model.nv + k]
 
 
 @kernel

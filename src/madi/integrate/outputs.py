@@ -23,6 +23,8 @@ def write(m: Memory, q, v):
         m.outputs.q_out[k * nq + j] = q[j]
     for c in range(nv):
         m.outputs.v_out[k * nv + c] = v[c]
+    for j in range(m.model.n_held):
+        m.outputs.held_out[k * m.model.n_held + j] = m.applied[nv + j]
     m.next = k + 1
 
 
@@ -62,11 +64,19 @@ def cubic_outputs(m: Memory, t, h):
         if s >= 1.0 - AT_END:
             write(m, m.q1, m.v1)
         else:
-            a, b = (1.0 + 2.0 * s) * (1.0 - s) * (1.0 - s), s * (1.0 - s) * (1.0 - s) * h
-            c, d = s * s * (3.0 - 2.0 * s), s * s * (s - 1.0) * h
-            for j in range(n):
-                x[j] = a * x0[j] + b * d0[j] + c * x1[j] + d * d1[j]
+            cubic_point(m, s, h, x)
             write_stage(m, x)
+
+
+@kernel
+def cubic_point(m: Memory, s, h, x):
+    """x at the part s of the step, on the cubic whose ends are in m.cubic."""
+    n = 2 * m.model.nv
+    x0, d0, x1, d1 = view1(m.cubic, 0, n), view1(m.cubic, n, n), view1(m.cubic, 2 * n, n), view1(m.cubic, 3 * n, n)
+    a, b = (1.0 + 2.0 * s) * (1.0 - s) * (1.0 - s), s * (1.0 - s) * (1.0 - s) * h
+    c, d = s * s * (3.0 - 2.0 * s), s * s * (s - 1.0) * h
+    for j in range(n):
+        x[j] = a * x0[j] + b * d0[j] + c * x1[j] + d * d1[j]
 
 
 @kernel

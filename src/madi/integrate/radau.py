@@ -34,6 +34,7 @@ from madi.integrate.newton_matrix import (
     blocks_at,
     factorise,
     factorise_complex,
+    hold_trial,
     right_side,
     solve,
     solve_complex,
@@ -104,6 +105,7 @@ def make_blocks(m: RadauMemory, t):
         m.trial[c], m.trial[nv + c] = 0.0, m.a[c]
     for r in range(nr):
         m.trial[2 * nv + r] = 0.0
+    hold_trial(m)
     blocks_at(m, t, m.q, m.v)
     if nr > 0:
         assemble(model, plan, m.entries, 1.0, 0.0, 0.0, m.real_factor, 0)
@@ -349,6 +351,18 @@ def doubt(m: RadauMemory, h):
 
 
 @kernel
+def arrive(m: RadauMemory, t, h):
+    """The end of the step, loops closed."""
+    end_step(m, t + h, m.x1)
+
+
+@kernel
+def forget(m: RadauMemory):
+    """The stages: they were another step's."""
+    m.last_length = 0.0
+
+
+@kernel
 def complete(m: RadauMemory, t, h):
     """The end of the step; where outputs within it would be worse than it is, a step of its own to the next output."""
     end_step(m, t + h, m.x1)
@@ -399,6 +413,7 @@ def shorter(m: RadauMemory, h, error):
 def begin(m: RadauMemory):
     """Accelerations, tolerances of Newton, a first step."""
     status = begin_with_accelerations(m)
+    m.age, m.last_length = STALE, 0.0
     m.newton_rtol, m.newton_atol, m.newton_most = m.rtol, m.atol, MOST_ITERATIONS
     m.newton_small = max(ROUNDING / m.rtol, min(0.03, m.rtol**0.5))
     m.last_error = 1.0
@@ -411,6 +426,7 @@ def begin_fixed(m: RadauMemory):
     """The same with fixed steps: Newton to rounding."""
     m.newton_rtol, m.newton_atol, m.newton_most = TOLERANCE_FIXED, TOLERANCE_FIXED, MOST_FIXED
     m.newton_small = SMALL_FIXED
+    m.age, m.last_length = STALE, 0.0
     return begin_with_accelerations(m)
 
 
@@ -434,5 +450,5 @@ class Radau(Adaptive):
     name = "radau"
     order = 5
     implicit = True
-    adaptive = adaptive_steps("radau", RadauMemory, begin, attempt, complete, longer, shorter, failed)
+    adaptive = adaptive_steps("radau", RadauMemory, begin, attempt, complete, longer, shorter, failed, arrive, forget)
     fixed = fixed_steps("radau-fixed", RadauMemory, step, begin_fixed)

@@ -16,11 +16,13 @@ class States(Fields):
     nq: int = size()
     nv: int = size()
     nr: int = size()
+    n_held: int = size()
     outputs: int = size()
     width: int = size()
     times: Reals = given_reals()
     q: Reals = given_reals()
     v: Reals = given_reals()
+    held: Reals = given_reals()
     first: int = integer()  # outputs to record, from this one to the last
     last: int = integer()
 
@@ -36,7 +38,8 @@ class Recording(States):
     lam: Reals = given_reals()
     pace: Reals = given_reals()
     tally: LoopTally = part(LoopTally)
-    no_force: Reals = reals("nv")
+    applied: Reals = reals("nv+n_held")
+    seen: Reals = reals("nv+n_held")  # accelerations and held values of an output
     a: Reals = reals("outputs*nv")
     rows: Reals = reals("outputs*width")  # of the entry that observes
     residual: Reals = reals("outputs")  # largest residual and rate of a constraint
@@ -56,7 +59,7 @@ class LoadRecording(States):
     loads: Any = function()
     a: Reals = given_reals()
     multipliers: Reals = given_reals()
-    x: Reals = reals("nv+asked+nr")  # accelerations, the request, multipliers
+    x: Reals = reals("nv+n_held+asked+nr")  # accelerations, held values, the request, multipliers
     rows: Reals = reals("outputs*width")
 
 
@@ -65,8 +68,10 @@ def record(m: Recording):
     nq, nv, nr = m.nq, m.nv, m.nr
     for k in range(m.first, m.last):
         q, v, a = view1(m.q, k * nq, nq), view1(m.v, k * nv, nv), view1(m.a, k * nv, nv)
+        for j in range(m.n_held):
+            m.applied[nv + j] = m.seen[nv + j] = m.held[k * m.n_held + j]
         if present(m.close):
-            call(m.close, m.times[k], q, v, m.no_force, a)
+            call(m.close, m.times[k], q, v, m.applied, a)
             m.residual[k] = m.residual_rate[k] = 0.0
             for r in range(nr):
                 m.residual[k] = max(m.residual[k], abs(m.phi[r]))
@@ -75,9 +80,11 @@ def record(m: Recording):
             m.independence[k], m.dependent[k] = m.tally.independence, 1.0 * m.tally.dependent
             m.identity_error[k], m.condition[k] = m.tally.identity_error, m.tally.condition
         else:
-            call(m.forward, m.times[k], q, v, m.no_force, a)
+            call(m.forward, m.times[k], q, v, m.applied, a)
         if present(m.observe):
-            call(m.observe, m.times[k], q, v, a, view1(m.rows, k * m.width, m.width))
+            for c in range(nv):
+                m.seen[c] = a[c]
+            call(m.observe, m.times[k], q, v, m.seen, view1(m.rows, k * m.width, m.width))
     return 0
 
 
@@ -87,8 +94,10 @@ def record_loads(m: LoadRecording):
     for k in range(m.first, m.last):
         for c in range(nv):
             m.x[c] = m.a[k * nv + c]
+        for j in range(m.n_held):
+            m.x[nv + j] = m.held[k * m.n_held + j]
         for r in range(nr):
-            m.x[nv + m.asked + r] = m.multipliers[k * nr + r]
+            m.x[nv + m.n_held + m.asked + r] = m.multipliers[k * nr + r]
         q, v = view1(m.q, k * nq, nq), view1(m.v, k * nv, nv)
         call(m.loads, m.times[k], q, v, m.x, view1(m.rows, k * m.width, m.width))
     return 0

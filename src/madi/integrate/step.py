@@ -16,7 +16,7 @@ BEYOND = 1e30  # m, m/s, m/s2, rad ...: no state gets there
 @kernel
 def accelerations(m: Memory, t, q, v, a):
     """a at a state."""
-    call(m.forward, t, q, v, m.no_force, a)
+    call(m.forward, t, q, v, m.applied, a)
     m.evaluations += 1
     m.tally.asked += 1
 
@@ -26,7 +26,7 @@ def accelerations_of_stage(m: Memory, t, q, v, a):
     """The same at a state that need not be closed. Where the constraints are not safely independent (redundant, or near a
     singular position), accelerations off the closed states are not smooth: there q and v are closed first."""
     if present(m.close) and m.tally.close_stages != 0:
-        call(m.close, t, q, v, m.no_force, a)
+        call(m.close, t, q, v, m.applied, a)
         m.evaluations += 1
     else:
         accelerations(m, t, q, v, a)
@@ -46,7 +46,7 @@ def derivative(m: Memory, t, x, dx):
 def close_and_accelerate(m: Memory, t):
     """The state (q1, v1), brought back to where the loops are closed, and a1 there; NaN where that fails."""
     if present(m.close):
-        call(m.close, t, m.q1, m.v1, m.no_force, m.a1)
+        call(m.close, t, m.q1, m.v1, m.applied, m.a1)
         m.evaluations += 1
     else:
         accelerations(m, t, m.q1, m.v1, m.a1)

@@ -39,7 +39,16 @@ from madi.errors import InputError
 from madi.integrate.march import ON_GRID, begin_with_accelerations, fixed_steps
 from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE
 from madi.integrate.method import Method, within
-from madi.integrate.newton_matrix import ImplicitMemory, assemble, blocks_at, factorise, right_side, rows_side, solve
+from madi.integrate.newton_matrix import (
+    ImplicitMemory,
+    assemble,
+    blocks_at,
+    factorise,
+    hold_trial,
+    right_side,
+    rows_side,
+    solve,
+)
 from madi.integrate.step import all_finite
 from madi.joints.chart import exponential
 from madi.kernel import call, kernel, present, view1
@@ -111,6 +120,7 @@ def begin(m: StructuralMemory):
     status = begin_with_accelerations(m)
     for c in range(m.model.nv):
         m.A[c] = m.a[c]
+    m.factored_for = 0.0
     return status
 
 
@@ -126,6 +136,7 @@ def predict(m: StructuralMemory, h):
         m.trial[nv + c] = (A - f * m.a_substep[c]) / (1.0 - f)
     for r in range(m.model.nr):
         m.trial[2 * nv + r] = m.lam_substep[r]
+    hold_trial(m)
 
 
 @kernel
@@ -358,7 +369,7 @@ def step(m: StructuralMemory, t, h):
     for c in range(m.model.nv):
         m.v1[c], m.a1[c] = m.v_substep[c], m.a_substep[c]
     if present(m.close):  # the speed of a drive jumps somewhere: its impulse
-        call(m.close, t + h, m.q1, m.v1, m.no_force, m.v_trial)
+        call(m.close, t + h, m.q1, m.v1, m.applied, m.v_trial)
     return DONE
 
 

@@ -10,7 +10,7 @@ docs/references.md: [Vanderbei 1995], [Rockafellar 1976], [Carpentier, Budhiraja
 
 from __future__ import annotations
 
-from madi.bodies import mass_entry
+from madi.bodies import added_inertia, mass_entry
 from madi.constraints.dispatch import jacobian_entry
 from madi.constraints.fields import REGULARISATION
 from madi.kernel import inline, kernel
@@ -46,7 +46,7 @@ def coefficients(model: Arrays, work: Work):
         else:
             work.m_value[k] = mass_entry(model, work, model.m_row[k], model.m_motion[k])
         if model.m_row[k] == model.m_column[k]:
-            work.m_value[k] = work.m_value[k] + model.armature[model.m_row[k]]
+            work.m_value[k] = work.m_value[k] + added_inertia(model, work, model.m_row[k])
     for r in range(model.nr):
         for j in range(model.row_first[r], model.row_first[r + 1]):
             work.j_value[j] = jacobian_entry(model, work, r, j)

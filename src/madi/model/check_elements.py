@@ -60,6 +60,8 @@ def forces(model: Model) -> Iterator[Finding]:
                 yield Finding(where, f"{len(force.at)} points are given", "Give at=(point on a, point on b)")
         elif kind.on_joint:
             yield from coordinate(joints.named, where, joint_name(force.a))
+        elif kind.watches:
+            pass
         elif force.name in joints.named:
             yield Finding(where, "a joint has its name, and so its velocity in v", "Give the state a name of its own")
         elif any(mark in force.name for mark in ".|@"):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MOST_OUTPUTS = 1e7  # `every` is a mistake
 END_ROUNDING = 1e-12  # of the duration: an output that near to the end is the end
 UPRIGHT = 1e-6  # sine of the angle of a beam to the vertical, below which its y axis is not taken across both
+REST_SPEED = 1e-5  # m/s, rad/s: slower bounces of a hard stop are none
 TIRES = {kind.choice: kind.name for kind in FORCES.values() if kind.drawn_as == "tire"}
 
 
@@ -287,12 +288,41 @@ class Model:
         """Spring and damper on a joint coordinate ("A", or "A.angle" of a joint with several)."""
         return self._force("joint_spring", name, joint, stiffness=stiffness, damping=damping, rest=rest)
 
-    def stop(self, name: str, joint: JointLike, lower: float, upper: float, stiffness: float | None = None,
-             damping: float = 1.0) -> Force:  # fmt: skip
-        """Stops of a joint coordinate at `lower` and `upper`: beyond them k d (1 + damping d') pushes back, d how far it
-        went (rad or m); it begins and ends at zero and never pulls. `stiffness` None: by the inertia behind the joint as
-        drawn, so that what hits the stop is back in some hundredths of a second."""
-        return self._force("stop", name, joint, lower=lower, upper=upper, stiffness=stiffness, damping=damping)
+    def stop(self, name: str, joint: JointLike, lower: float | None = None, upper: float | None = None,
+             stiffness: float | None = None, damping: float | None = None, restitution: float | None = None,
+             rest_speed: float | None = None) -> Force:  # fmt: skip
+        """Stops of a joint coordinate at `lower` and `upper` (None: no stop there), compliant or hard.
+
+        Compliant: beyond them k d (1 + damping d') pushes back, d how far it went (rad or m); it begins and ends at zero
+        and never pulls. `stiffness` None: by the inertia behind the joint as drawn, so that what hits the stop is back in
+        some hundredths of a second; `damping` None: 1.
+        Hard, where `restitution` e is given (0 to 1): what arrives at the rate v leaves at -e v, by an impulse that goes
+        through the whole mechanism; bounces slower than `rest_speed` (None: 1e-5 m/s or rad/s) come to rest."""
+        ends: dict[str, Any] = {"lower": lower, "upper": upper}
+        if restitution is None:
+            if rest_speed is not None:
+                raise InputError(
+                    f"stop {name!r}: rest_speed= belongs to a hard stop; give restitution= too, or leave it out"
+                )
+            given = 1.0 if damping is None else damping
+            return self._force("stop", name, joint, **ends, stiffness=stiffness, damping=given)
+        if stiffness is not None or damping is not None:
+            raise InputError(f"stop {name!r}: a hard stop (restitution=) has no stiffness and no damping; leave them out")
+        rest = REST_SPEED if rest_speed is None else rest_speed
+        return self._force("hard_stop", name, joint, **ends, restitution=restitution, rest_speed=rest)
+
+    def friction(self, name: str, joint: JointLike, coulomb: float = 0.0, static: float | None = None,
+                 stribeck: float = 0.0, viscous: float = 0.0, law: str = "exponential") -> Force:  # fmt: skip
+        """Dry friction on a joint coordinate, N or N m: `coulomb` while it slides, up to `static` (None: as much) while it
+        sticks, which it truly does. `stribeck`: speed with which static friction fades to that of sliding, by `law`:
+        "exponential", exp(-(v/vs)^2), or "hyperbolic", 1/(1 + v/vs); 0: at once. `viscous`: N s/m or N m s."""
+        given: dict[str, Any] = {"coulomb": coulomb, "static": static, "stribeck": stribeck, "viscous": viscous, "law": law}
+        return self._force("friction", name, joint, **given)
+
+    def event(self, name: str, signal: Law, direction: int = 0, stop: bool = False) -> Force:
+        """Note when a signal (a function of t, q, v) comes to zero: rising (`direction` 1), falling (-1) or both (0). A step
+        ends there, and run.events has it; `stop` ends the run."""
+        return self._force("event", name, None, value=signal, direction=direction, stop=stop)
 
     def hydropneumatic(self, name: str, a: BodyLike, b: BodyLike, at: Points, pressure: float, area: float,
                        volume: float, exponent: float = 1.4, compression: float = 0.0, rebound: float = 0.0,

@@ -77,11 +77,13 @@ class Recorded:
     """States and accelerations at the outputs, multipliers; the rest is asked of the engine of the run."""
 
     def __init__(self, system: System, engines: tuple[str, str], times: np.ndarray,
-                 states: tuple[np.ndarray, np.ndarray, np.ndarray], found: LoopRecord | None,
+                 states: tuple[np.ndarray, np.ndarray, np.ndarray], held: np.ndarray, found: LoopRecord | None,
                  request: tuple[float, ...], loads_width: int):  # fmt: skip
-        """`engines`: for what is observed, and for loads. `states`: q, v, a. `request`: the loads (equations/loads.py)."""
+        """`engines`: for what is observed, and for loads. `states`: q, v, a; `held`: held values. `request`: the loads
+        (equations/loads.py)."""
         self.system, self.engines, self.times, self.found = kept(system), engines, times, found
         self.q, self.v, self.a = states
+        self.held = held
         self.runs = 1
         self.request, self.loads_width = request, loads_width
         self.width = ENTRIES["observe"].out(system.layout.sizes)
@@ -93,12 +95,13 @@ class Recorded:
 
     def seen(self, first: int, last: int) -> Observation:
         """See Source."""
-        return Observation(self.system, self._rows("observe", 0, self.a[first:last], first, ()))
+        x = side_by_side(self.a[first:last], self.held[first:last])
+        return Observation(self.system, self._rows("observe", 0, x, first, ()))
 
     def loads(self, first: int, last: int) -> np.ndarray:
         """See Source."""
         multipliers = np.zeros((last - first, 0)) if self.found is None else self.found.multipliers[first:last]
-        x = side_by_side(self.a[first:last], np.array(self.request), multipliers)
+        x = side_by_side(self.a[first:last], self.held[first:last], np.array(self.request), multipliers)
         return self._rows("loads", 1, x, first, self.request)
 
     def _rows(self, entry: str, which: int, x: np.ndarray, first: int, request: tuple[float, ...]) -> np.ndarray:

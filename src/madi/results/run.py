@@ -11,6 +11,7 @@ import numpy as np
 from madi.errors import InputError, MadiError, MadiWarning
 from madi.files import whole_file
 from madi.given import File
+from madi.results.events import Event, events_of
 from madi.results.files import look_through, refuse_misfits, seal
 from madi.results.labelled import Labelled
 from madi.results.meshes import MESH, give_meshes, mesh_variables
@@ -91,6 +92,11 @@ class Run:
         "s.potential", "s.dissipated"; a first-order state "z", its rate "z.rate"; or "kinetic", "potential",
         "energy". `run.signals` lists them."""
         return signal(self.arrays, name)[0]
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened: impacts, sticking and sliding, `m.event`s; in their order."""
+        return events_of(self.arrays)
 
     @property
     def signals(self) -> list[str]:

@@ -87,6 +87,8 @@ def _seen(data: Any, name: str) -> tuple[np.ndarray, str]:
         stem = name.removesuffix(ending) if ending else name
         if variable in data and (not ending or name.endswith(ending)) and has(data, dim, stem):
             return data[variable].sel({dim: stem}).values, unit_of(data, variable, dim, stem)
+    if part == "mode" and has(data, "switching", element):
+        return data["mode"].sel(switching=element).values, "1"
     if has(data, "force", name):
         return data["force_value"].sel(force=name).values, unit_of(data, "force", "force", name)
     if part in OF_FORCES and has(data, "force", element):
@@ -131,6 +133,7 @@ def names(data: Any) -> list[str]:
             found += [f"{name}.{part}" for name in listed(data, dim)]
     found += [f"{name}.{part}" for part in ATTITUDE for name in listed(data, "body")]
     found += [f"{name}.{part}" for name in listed(data, "force") for part in OF_FORCES]
+    found += [f"{name}.mode" for name in listed(data, "switching")]
     found += [f"{name}.{part}" for name in listed(data, "joint") for part in load_parts(data, name)]
     times = Counter(found)
     taken = [name for name in listed(data, "coordinate") if times[name] > 1]  # a body's signals have these names

@@ -120,6 +120,8 @@ def swept(
     count, options = _count(given, starts), dict(options)
     frame = options.pop("frame", None) or "base"
     system = model.build(frame=frame)
+    for k in system.ending_events:
+        raise InputError(f"simulate_many: event {system.held_names[k]!r} ends its run (stop=True); its runs have one length")
     wanted = locate(model, list(given), frame, system.frozen)
     values = np.column_stack([np.broadcast_to(v, count) for v in given.values()]) if given else np.zeros((count, 0))
     _refuse_extremes(system, wanted, values)

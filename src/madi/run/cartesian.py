@@ -86,7 +86,7 @@ class CartesianSolver(Integration):
 
         made, system, work = self.made, self.system, self.made.work
         tally = LoopTally({}, work.tally.int_memory.copy(), work.tally.real_memory.copy())
-        times, q, v = self.shown()
+        times, q, v, _ = self.shown()
         nv, nr = system.nv, made.constraints
         width = entries.REPORTED.length(reported_sizes(made))
         recording = Recording(

@@ -23,6 +23,7 @@ from madi.engines.cache import source_hash
 from madi.errors import InputError
 from madi.files import whole_file
 from madi.integrate.march import ON_GRID
+from madi.integrate.memory import LOGGED
 from madi.integrate.step import BEYOND
 from madi.kernel import LEAST_SIZE
 from madi.loops.memory import REMEMBERED
@@ -75,8 +76,7 @@ class Keeper:
     def write(self, run: Integration) -> None:
         """Write now."""
         arrays = _arrays(run)
-        if run.history is not None:
-            arrays["history"] = np.array(run.history, dtype=float).reshape(-1, 5)
+        arrays |= {name: np.array(rows, dtype=float).reshape(-1, width) for name, (rows, width) in _growing(run).items()}
         told = json.dumps({**self.identity, "wall": run.wall, "checksum": _checksum(arrays)})
         with whole_file(self.path) as part, part.open("wb") as file:
             np.savez(file, told=np.frombuffer(told.encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
@@ -95,8 +95,8 @@ class Keeper:
                 )
         wanted = _arrays(run)
         stored = _read(self.path, {name: (array.shape, array.dtype) for name, array in wanted.items()})
-        if run.history is not None:
-            stored |= _read(self.path, {"history": (None, np.dtype(float))})
+        for name, (_, width) in _growing(run).items():
+            stored |= _read(self.path, {name: ((None, width), np.dtype(float))})
         wall = told.get("wall")
         if told.get("checksum") != _checksum(stored) or not isinstance(wall, float) or not 0 <= wall < LONGEST:
             raise InputError(f"{self.path}: is damaged: its checksum does not fit; delete it to begin anew")
@@ -105,8 +105,16 @@ class Keeper:
             array[...] = stored[name]
         if run.history is not None:
             run.history = [tuple(row) for row in stored["history"].tolist()]
+        if run.n_held:
+            run.events = [(time, int(k), mode, lost) for time, k, mode, lost in stored["events"].tolist()]
         run.wall = wall
         return True
+
+
+def _growing(run: Integration) -> dict[str, tuple[list[Any], int]]:
+    """Lists that grow while a run goes on, of rows of so many numbers."""
+    found: dict[str, tuple[list[Any], int]] = {} if run.history is None else {"history": (run.history, 5)}
+    return found | ({"events": (run.events, 4)} if run.n_held else {})
 
 
 def _unreadable(path: Path, why: object = "") -> InputError:
@@ -138,16 +146,17 @@ def _member(path: Path, name: str, most: int) -> bytes:
 
 
 def _read(path: Path, wanted: dict[str, tuple[Any, np.dtype[Any]]]) -> dict[str, np.ndarray]:
-    """The arrays wanted, of these shapes (None: any number of rows of five) and types."""
+    """The arrays wanted, of these shapes (of the first None: any number of rows) and types."""
     found = {}
     for name, (shape, dtype) in wanted.items():
-        most = 10**8 if shape is None else int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        open_ended = shape[:1] == (None,)
+        most = 10**8 if open_ended else int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         data = io.BytesIO(_member(path, name, most + HEADER))
         try:
             array = np.lib.format.read_array(data, allow_pickle=False, max_header_size=HEADER)
         except Exception as error:
             raise _unreadable(path, f"{name}: {type(error).__name__}") from None
-        fits = array.ndim == 2 and array.shape[1] == 5 if shape is None else array.shape == shape
+        fits = array.ndim == 2 and array.shape[1:] == shape[1:] if open_ended else array.shape == shape
         if not fits or array.dtype != dtype:
             raise InputError(f"{path}: its {name} does not fit this model; delete it to begin anew")
         found[name] = array
@@ -183,7 +192,7 @@ def _refuse_impossible(path: Path, run: Integration, stored: dict[str, np.ndarra
     times = np.array([there.t, there.h, there.start, there.end])
     good = good and bool(np.all(np.abs(times) < BEYOND)) and 0.0 <= there.t <= end * (1 + ON_GRID)
     good = good and any(there.end == part[1] for part in [*run.segments(), (0, end)])
-    good = good and (step == 0.0 or abs(there.accepted * step - there.t) <= step + ADDED_UP * end)
+    good = good and (step == 0.0 or abs(there.start + there.grid * step - there.t) <= step + ADDED_UP * end)
     good = good and abs(int(np.searchsorted(run.times, there.t * (1 + ON_GRID), "right")) - int(there.next)) <= 1
     good = good and bool(np.isfinite(there.q).all() and np.isfinite(there.v).all())
     good = good and 0.0 <= there.h <= max(end, LEAST_SIZE) * (1 + ON_GRID) and _same_options(run, there)
@@ -194,6 +203,10 @@ def _refuse_impossible(path: Path, run: Integration, stored: dict[str, np.ndarra
         good = _possible_loops(run.scratch(), stored)
     if run.history is not None:
         good = good and len(stored["history"]) <= there.accepted
+    if run.n_held:
+        past = stored["events"]
+        good = good and 0 <= there.events <= LOGGED and bool(np.isfinite(past).all())
+        good = good and bool(np.all((past[:, 1] >= 0) & (past[:, 1] < run.n_held) & (past[:, 1] == np.floor(past[:, 1]))))
     if not good:
         raise InputError(f"{path}: has counters or places that no such run comes to; delete it to begin anew")
 
@@ -247,7 +260,8 @@ def _hash(array: np.ndarray) -> str:
 def _arrays(run: Integration) -> dict[str, np.ndarray]:
     """All that a run remembers, by name."""
     outputs = run.memory.outputs
-    arrays = {"outputs.q": outputs.q_out, "outputs.v": outputs.v_out, "time": np.array([run.memory.t])}
+    arrays = {f"outputs.{name}": getattr(outputs, f"{name}_out") for name in ("q", "v", "held")}
+    arrays["time"] = np.array([run.memory.t])
     for name, memory in {"memory": run.memory, **run.scratch()}.items():
         arrays |= {f"{name}.ints": memory.int_memory, f"{name}.reals": memory.real_memory}
     return arrays

@@ -42,6 +42,11 @@ def export_c(
             f"export_c: method={chosen.name!r} chooses its steps; exported code takes fixed ones: use "
             + ", ".join(repr(name) for name, other in METHODS.items() if other.exported)
         )
+    if system.n_held:
+        raise InputError(
+            f"{system.held_names[0]!r} slides or sticks, stops or watches: its run has events, and exported code has none "
+            "yet. Export the model without it, or with a compliant stop"
+        )
     state = assembled(system, *start_of(start))
     for jump in speed_jumps(system, span)[:1]:
         raise InputError(

@@ -31,7 +31,7 @@ from madi.run.options import (
     tolerances,
 )
 from madi.run.solver import Solver
-from madi.run.start import assembled, built, over_bumps, refuse_jumps
+from madi.run.start import assembled, built, over_bumps, refuse_beyond_stops, refuse_jumps, refuse_modes
 from madi.signals.jumps import speed_jumps
 from madi.system import System
 
@@ -132,6 +132,8 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
     span = checked_span(duration, step=step, max_step=given("max_step"))
     outputs = output_times(given("times"), span, step)
     rtol, atol = tolerances(given("rtol"), given("atol"))
+    if system.n_held:
+        refuse_modes(system, method, formulation)
     if formulation == "cartesian":
         system = _for_cartesian(model, system, engine, method)
     elif formulation not in (None, "auto", *FORMULATIONS):
@@ -140,6 +142,8 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
         system.load_of(name)
     described(system, wanted)  # what cannot be described is refused now
     start = assembled(system, *start_of(given("start")))
+    if system.n_held:
+        refuse_beyond_stops(system, start[0])
     longest = over_bumps(system, start, method) if given("max_step") is None else positive(given("max_step"), "max_step")
     steps, jumps = Steps(span, step, rtol, atol, longest), speed_jumps(system, span)
     solver: Solver | CartesianSolver

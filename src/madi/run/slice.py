@@ -148,15 +148,18 @@ class Slices:
         m, work = solver.memory, solver.loop_work()
         _ = m.table
         shown = solver.sizes | {"outputs": len(self.times)}
-        recording = solver.recorder(self.times, m.outputs.q_out, m.outputs.v_out, self._entry if self.recorded else None)
+        out, entry = m.outputs, self._entry if self.recorded else None
+        recording = solver.recorder(self.times, out.q_out, out.v_out, out.held_out, entry)
         loaded = self.recorded and self.kept.loads and bool(solver.joints)
         loading = LoadRecording(
             shown | {"width": solver.loads_width if loaded else 0, "asked": len(solver.request) if loaded else 0},
-            times=self.times, q=recording.q, v=recording.v, a=recording.a, multipliers=recording.multipliers,
+            times=self.times, q=recording.q, v=recording.v, held=recording.held, a=recording.a,
+            multipliers=recording.multipliers,
             loads=solver.closing_engine.function("loads", solver.request, solver.loads_width) if loaded else ABSENT,
         )  # fmt: skip
         if loaded:
-            loading.x[system.nv : system.nv + len(solver.request)] = solver.request
+            at = system.nv + system.n_held
+            loading.x[at : at + len(solver.request)] = solver.request
         places, _moved = self.sweep.wanted.moving(system.drawn.reals, self.sweep.values[:1])
         begun = [] if work is None else [type(work).places[name] for name in BEGUN]
         tally = (none, none) if work is None else (work.tally.real_memory, _as_reals(work.tally.int_memory))
@@ -166,7 +169,7 @@ class Slices:
             "outputs": len(solver.times), "n_real": len(fresh[0]), "n_int": len(fresh[1]), "n_tally_real": len(fresh[2]),
             "n_tally_int": len(fresh[3]), "n_moving": len(places), "n_parameters": self.sweep.values.shape[1],
             "n_parts": len(self.segments), "n_begun": len(begun), "width": recording.width, "loads": loading.width,
-            "n_held": 0, "n_kept": 0,
+            "n_given": 0, "n_kept": 0,
         }  # fmt: skip
         functions = {
             "loop": _callable(solver.engine, solver.loop, m), "record": _callable(solver.engine, RECORD, recording),
@@ -176,7 +179,7 @@ class Slices:
         if system.frozen.rows and self.closed_by_loop:
             functions["check"] = self.closer.function("gaps")
             functions["closing"] = ABSENT if feet is None else self.closer.function("close")
-            sizes |= {} if feet is None else {"n_held": len(feet.held), "n_kept": len(feet.kept)}
+            sizes |= {} if feet is None else {"n_given": len(feet.held), "n_kept": len(feet.kept)}
         given = {name: none for name, field in loops.Batch.fields.items() if field.given}
         given |= {
             "model_reals": system.layout.reals, "terms": np.zeros(max(self._terms, 1)),

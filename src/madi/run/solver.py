@@ -11,7 +11,7 @@ import numpy as np
 from madi.engines import ENGINES
 from madi.equations import ENTRIES
 from madi.equations.loads import Load
-from madi.integrate.memory import DONE, PAUSED, make_memory
+from madi.integrate.memory import DONE, EVENT, LOGGED, PAUSED, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton_matrix import make_plan
 from madi.integrate.record import RECORD, Recording
@@ -53,7 +53,19 @@ class Integration:
         self.history: list[tuple[float, ...]] | None = None  # of every step, where it is asked for
         self.keeper: Keeper | None = None  # where the run is kept while it goes on
         self.engine_name, self.way, self.taken_up = "", "", False
+        self.events: list[tuple[float, int, float, float]] = []  # when, which held value ended, its next, energy lost
+        self.stopped: int | None = None  # the event that ended the run
         self.put_options()
+
+    def take_events(self) -> None:
+        """Those that have happened since."""
+        m, ends = self.memory, self.system.ending_events
+        for k in range(min(int(m.events), LOGGED)):
+            of = int(m.event_of[k])
+            self.events.append((float(m.event_time[k]), of, float(m.event_mode[k]), float(m.event_loss[k])))
+            if of in ends and self.stopped is None:
+                self.stopped = of
+        m.events = 0
 
     def put_options(self) -> None:
         """What was asked for, into the memory."""
@@ -80,7 +92,7 @@ class Integration:
         for array in (m.real_memory, m.int_memory, m.outputs.q_out, m.outputs.v_out):
             array[:] = 0
         self.put_options()
-        self.spoiled = None
+        self.spoiled, self.stopped, self.events = None, None, []
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero."""
@@ -103,7 +115,13 @@ class Integration:
                 took = max(clock.perf_counter() - began, SHORTEST)
                 self.wall += took
                 self.cpu += clock.thread_time() - busy
-                if status == DONE and len(ends) > 1:
+                if self.n_held:
+                    self.take_events()
+                if status == EVENT:
+                    if self.stopped is None:
+                        continue
+                    status = DONE
+                elif status == DONE and len(ends) > 1:
                     del ends[0]
                     continue
                 if self.history is not None:
@@ -117,13 +135,18 @@ class Integration:
                 if self.history is None:
                     limit = int(min(max(limit * PAUSE / took, FEWEST_STEPS), MOST_STEPS))
 
-    def shown(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Times, coordinates and velocities of the outputs that were reached, without those at stops."""
+    def shown(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Times, coordinates, velocities and held values of the outputs that were reached, without those at stops."""
         n, outputs = int(self.memory.next), self.memory.outputs
         wanted = self.wanted[:n]
-        parts = ((outputs.q_out, self.sizes["nq"]), (outputs.v_out, self.sizes["nv"]))
-        q, v = (np.ascontiguousarray(part[: n * w].reshape(n, w)[wanted]).reshape(-1) for part, w in parts)
-        return self.times[:n][wanted], q, v
+        parts = ((outputs.q_out, self.sizes["nq"]), (outputs.v_out, self.sizes["nv"]), (outputs.held_out, self.n_held))
+        q, v, held = (np.ascontiguousarray(part[: n * w].reshape(n, w)[wanted]).reshape(-1) for part, w in parts)
+        return self.times[:n][wanted], q, v, held
+
+    @property
+    def n_held(self) -> int:
+        """Held values of the coordinates that are integrated."""
+        return self.sizes.get("n_held", 0)
 
     def segments(self) -> list[tuple[int, float]]:
         """(outputs, end) of the parts of the run between stops, as far as they are still to come."""
@@ -189,7 +212,7 @@ class Solver(Integration):
         self.jumps = list(jumps)
         self.jacobian: Any = None  # of an implicit method: Slopes, a trace, or None: by differences
         self.substep_in_c = False
-        sizes = {"nq": system.nq, "nv": system.nv, "nr": system.n_constraints}
+        sizes = {"nq": system.nq, "nv": system.nv, "nr": system.n_constraints, "n_held": system.n_held}
         stops = sorted({jump.time for jump in jumps})
         blocks = self._find_blocks(system, method, steps, engine) if method.implicit else None
         super().__init__(system, method, steps, times, sizes, system.layout.arrays, stops, blocks)
@@ -206,6 +229,8 @@ class Solver(Integration):
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         apart = self.engine.made_for_model and (self.loops or self.jumps)
         self.closing_engine = system.engine("jit").for_run(dense, self.options) if apart else self.engine
+        # what judges modes, likewise
+        self.judge = system.engine("jit").for_run() if self.closing_engine.made_for_model else self.closing_engine
         self.way = f"{formulation} {self.loops.words() if self.loops else ''}"
         self.reactions = dict(reactions or {})
         self.driven = [c for c in range(system.nv) if system.layout.arrays.drive[c] >= 0]
@@ -256,6 +281,8 @@ class Solver(Integration):
         closes = bool(self.jumps) if self.method.closes or self.loops is None else self.loops.close is not None
         if closes:
             m.close = self.closing_engine.function(self.closing)
+        if self.n_held:
+            m.watch, m.switch = self.judge.function("watch"), self.judge.function("switch")
         if self.method.implicit:
             self._connect_implicit(m)
         return loop
@@ -326,6 +353,7 @@ class Solver(Integration):
 
     def result(self) -> Run:
         """Labelled results for as many outputs as were reached; what nobody has asked for is computed later."""
+        from madi.results.events import add_events
         from madi.results.label import label_later
         from madi.results.recorded import Recorded
 
@@ -346,14 +374,21 @@ class Solver(Integration):
         found = loop_record(recording, n) if self.loops is not None else None
         q, v, a = (part[:n] for part in states)
         engines = self.engine.name, self.closing_engine.name
-        source = Recorded(self.system, engines, times[:n].copy(), (q, v, a), found, self.request, self.loads_width)
+        held = recording.held.reshape(len(times), self.n_held)[:n]
+        source = Recorded(self.system, engines, times[:n].copy(), (q, v, a), held, found, self.request, self.loads_width)
+        if self.stopped is not None:
+            statistics["stopped_by"] = self.system.held_names[self.stopped]
+        if self.n_held:
+            statistics["events"] = len(self.events)
         run = label_later(source, self.reactions, self.joints, self.driven, statistics)
         if self.system.frozen.signals.callbacks:  # functions in Python may remember what they were asked
             run.arrays.compute()
         self.add_history(run)
+        if self.n_held:
+            add_events(run, self.system, self.events, held)
         return run
 
-    def recorder(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, observe: str | None) -> Recording:
+    def recorder(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray, observe: str | None) -> Recording:
         """What records states: accelerations, with loops (each is closed first) what closing them leaves, and the rows of an
         entry."""
         work, none = self.loop_work(), np.zeros(1)
@@ -369,14 +404,15 @@ class Solver(Integration):
         where = {name: none if work is None else getattr(work, name) for name in ("phi", "rate", "lam", "pace")}
         tally = fresh_tally() if work is None else work.tally
         sizes = self.sizes | {"outputs": len(times), "width": width}
-        recording = Recording(sizes, times=times, q=q, v=v, tally=tally, **functions, **where)
+        recording = Recording(sizes, times=times, q=q, v=v, held=held, tally=tally, **functions, **where)
         recording.last = len(times)
         return recording
 
     def _record(self) -> tuple[Recording, tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Accelerations at the outputs; the states there, what drives prescribe put in. With loops, each is closed first."""
-        times, q, v = self.shown()
-        recording = self.recorder(times, q, v, "state" if np.any(self.system.layout.arrays.drive != FREE_COLUMN) else None)
+        times, q, v, held = self.shown()
+        drives = np.any(self.system.layout.arrays.drive != FREE_COLUMN)
+        recording = self.recorder(times, q, v, held, "state" if drives else None)
         work = self.loop_work()
         if work is not None:
             work.basis_chosen = work.factor_valid = 0  # directions begin anew with the first output

@@ -9,12 +9,15 @@ import numpy as np
 
 from madi.assembly.assemble import start_vector
 from madi.errors import InputError
+from madi.forces import BY_CODE as FORCES
 from madi.given import Start
 from madi.integrate.method import Method
 from madi.loops.methods import LoopMethod
 from madi.model.model import Model
 from madi.signals.jumps import Jump
 from madi.system import System
+
+BEYOND_STOP = 1e-9  # rad or m; of the coordinate, which counts as 1 at least
 
 if TYPE_CHECKING:
     from madi.assembly.assemble import Assembly
@@ -68,6 +71,31 @@ def assembled(system: System, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]
     found = system.start if q0 is None and v0 is None else system.assemble(q0, v0)
     refuse_standstill(system, found.q)
     return found.q, found.v
+
+
+def refuse_modes(system: System, method: Method, formulation: str | None) -> None:
+    """What does not know elements that slide or stick, hard stops, events (forces/modes.py)."""
+    told = f"{system.held_names[0]!r} slides or sticks, stops or watches, and its run has events"
+    if method.outside is not None:
+        raise InputError(f"{told}; method={method.name!r} takes its steps outside madi: use radau, dopri or abm")
+    if formulation == "cartesian":
+        raise InputError(f"{told}; formulation='cartesian' has none: leave it out")
+
+
+def refuse_beyond_stops(system: System, q: np.ndarray) -> None:
+    """A start on the wrong side of a hard stop."""
+    model = system.layout.arrays
+    for name, e, c in zip(system.held_names, model.held_of, model.held_column, strict=True):
+        if FORCES[int(model.force_kind[e])].KIND.name != "hard_stop":
+            continue
+        s, j = int(model.force_at[e]), int(model.column_q[c])
+        x, lower, upper = float(q[j]), float(model.parameter[s]), float(model.parameter[s + 1])
+        beyond = max(lower - x, x - upper)
+        if beyond > BEYOND_STOP * max(1.0, abs(x)):
+            raise InputError(
+                f"{system.coordinates[j]!r} starts at {x:.6g}, {beyond:.3g} beyond its hard stop {name!r} (from {lower:g} "
+                f"to {upper:g}). Start it within (q0=, start=), or move the stop"
+            )
 
 
 def refuse_standstill(system: System, q: np.ndarray) -> None:

@@ -201,8 +201,22 @@ FORCES: dict[str, Entries] = {
     },
     "stop": {
         "joint": (JOINT, "the coordinate"), "lower": (Number("any"), "m or rad"), "upper": (Number("any"), "m or rad"),
-        "stiffness": (Number("any"), "N/m or N m/rad; default: by the inertia behind the joint"),
-        "damping": (Number("any"), "factor 1 + damping d', s/m or s/rad"),
+        "stiffness": (Number("any"), "compliant, N/m or N m/rad; default: by the inertia behind the joint"),
+        "damping": (Number("any"), "compliant, factor 1 + damping d', s/m or s/rad; default 1"),
+        "restitution": (Number(), "hard: what arrives at v leaves at -restitution v"),
+        "rest_speed": (Number("any"), "hard: slower bounces come to rest, m/s or rad/s; default 1e-5"),
+    },
+    "friction": {
+        "joint": (JOINT, "the coordinate"), "coulomb": (Number("any"), "while it slides, N or N m"),
+        "static": (Number("any"), "what it bears while it sticks; default: as coulomb"),
+        "stribeck": (Number("any"), "speed with which static friction fades; default: at once"),
+        "viscous": (Number("any"), "N s/m or N m s"),
+        "law": (Text(("exponential", "hyperbolic")), "how it fades"),
+    },
+    "event": {
+        "signal": (Function("any"), "what is watched, an expression"),
+        "direction": (Number(whole=True), "1: where it rises through zero, -1: falls, 0: both"),
+        "stop": (Flag(), "the run ends there"),
     },
     "hydropneumatic": {
         **_LINE, "pressure": (Number("Pa"), "gauge, of the gas at free_length"), "area": (Number("m2"), "of the piston"),

@@ -186,7 +186,7 @@ def _joint(joint: Joint) -> tuple[Kind, dict[str, Any]]:
 def _force(force: Force) -> tuple[Kind, dict[str, Any]]:
     own = FORCES[force.kind]
     what = kind("forces", own.drawn_as or own.name)
-    values = {**force.parameters, "value": force.value, "law": own.choice or force.value, "rate": force.value}
+    values = dict.fromkeys(("value", "rate", "signal"), force.value) | {"law": own.choice or force.value, **force.parameters}
     values |= {"a": force.a, "b": force.b, "body": force.a, "joint": joint_name(force.a)}
     if force.at:
         values["at"] = force.at if what.types["at"].words.startswith("two") else force.at[0]

@@ -41,7 +41,7 @@ def block_expressions(
     nv, nr = layout.header("nv"), layout.header("nr")
     _, _, v, x = inputs
     R, rate = out[:nv], out[nv + nr :]
-    theta, qdd, lam = x[:nv], x[nv : 2 * nv], x[2 * nv :]
+    theta, qdd, lam = x[:nv], x[nv : 2 * nv], x[2 * nv : 2 * nv + nr]
     parts = [jacobian(R, qdd), jacobian(R, v), jacobian(R, theta), jacobian(R, lam)]
     if seen is not None and by_s is not None:
         through = jacobian(R, seen.u) @ by_s

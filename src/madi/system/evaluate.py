@@ -270,12 +270,21 @@ class Evaluation(Names):
     ) -> np.ndarray:
         """The same for whatever is given, with messages."""
         known, machine, sizes = ENTRIES[entry], self.engine(engine), self.layout.sizes
+        if x is not None and sizes["n_held"] and known.gives:
+            x = self.with_held(x, known.given(sizes), known.called)
         x = self.checked_rows(x, known.given(sizes) if known.gives else np.shape(x)[-1], known.called)
         shape = (known.out(sizes),) if shape is None else shape
         request = tuple(x.reshape(-1, x.shape[-1])[0, known.given(sizes) :].tolist()) if x.size else ()
         question = entry, request, int(np.prod(shape))
         ask, lanes = (lambda: machine.function(*question)), (lambda: machine.lanes(*question)) if known.traced else None
         return self._evaluate_rows(machine, ask, q, v, x, t, shape, known.called, out, lanes)
+
+    def with_held(self, x: Any, given: int, called: str = "x") -> np.ndarray:
+        """x of an entry with the held values behind it: where none are given, those the state tells (forces/modes.py)."""
+        held = self.layout.sizes["n_held"]
+        if np.shape(x)[-1:] == (given,):
+            return np.asarray(x)
+        return side_by_side(self.checked_rows(x, given - held, called), np.zeros(held))
 
     def _evaluate_rows(
         self, machine: Any, asked: Callable[[], Any], q: Any, v: Any, x: np.ndarray, t: Any, shape: tuple[int, ...],

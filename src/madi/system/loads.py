@@ -39,7 +39,7 @@ def reactions(
         a, multipliers = out[..., : system.nv] if a is None else a, out[..., system.nv :]
     elif a is None:
         a = system.forward_dynamics(q, v, tau, t, engine=engine)
-    x = side_by_side(system.checked_rows(a, system.nv, "a"), asked.request, multipliers)
+    x = side_by_side(system.checked_rows(a, system.nv, "a"), np.zeros(system.n_held), asked.request, multipliers)
     entry = "loads" if way == "selected" else "loads-newton-euler"
     row = system._evaluate_checked(entry, q, v, x, t, engine, (asked.size,), None)
     body, many = system._body(axes), row.ndim > 1
@@ -119,7 +119,7 @@ def determined(
     freedoms = (found or system.mobility(q, t)) if system.frozen.rows else None
     if freedoms is None or not freedoms.redundant:
         return sure
-    rest = np.concatenate([np.zeros(system.nv), Load.request(wanted)])
+    rest = np.concatenate([np.zeros(system.nv + system.n_held), Load.request(wanted)])
     size = 6 * len(wanted) + len(system.driving_columns(wanted))
 
     def loads(multipliers: np.ndarray) -> np.ndarray:

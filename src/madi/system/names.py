@@ -54,6 +54,22 @@ class Names:
                 raise ModelError(self.name, [LIGHT]) from None
 
     @cached_property
+    def n_held(self) -> int:
+        """Number of held values: what elements that slide or stick, stop or watch do between two events."""
+        return self.layout.header("n_held")
+
+    @cached_property
+    def held_names(self) -> list[str]:
+        """The element of each held value."""
+        return [self.forces[int(e)] for e in self.layout.arrays.held_of]
+
+    @cached_property
+    def ending_events(self) -> frozenset[int]:
+        """Held values whose events end a run."""
+        drawn = self.lowered.forces
+        return frozenset(k for k, e in enumerate(self.layout.arrays.held_of) if drawn[int(e)].parameters.get("stop") is True)
+
+    @cached_property
     def nq(self) -> int:
         """Number of joint coordinates."""
         return self.layout.header("nq")

@@ -256,7 +256,7 @@ class System(Evaluation):
     def _trial(self, a: States, lam: States | None) -> np.ndarray:
         """x of the entry `residual`: theta = 0, accelerations, multipliers."""
         given = self.checked_rows(a, self.nv, "a"), self.checked_rows(lam, self.n_constraints, "lam")
-        return side_by_side(np.zeros(self.nv), *given)
+        return side_by_side(np.zeros(self.nv), *given, np.zeros(self.n_held))
 
     def system_jacobian(self, q: States, v: States, a: States, lam: States | None = None, t: float = 0.0) -> SystemJacobian:
         """Derivatives of the residual R = M a + Phi_q^T lam - P, and Phi_q; exact, for models of any size.
@@ -294,7 +294,7 @@ class System(Evaluation):
             out[:] = machine.evaluate("residual", t, q, v, x, len(out))  # some six evaluations a column: not in Python
             return 0
 
-        sizes = {"nv": self.nv, "nr": self.n_constraints, "n_entries": size}
+        sizes = {"nv": self.nv, "nr": self.n_constraints, "n_held": self.n_held, "n_entries": size}
         memory = BlockMemory(sizes, model=self.layout.arrays, residual=Function(call), blocks=ABSENT)
         memory.trial[:] = x
         differences(memory, t, self.checked_coordinates(q), self.checked_vector(v, self.nv, "v").copy())
@@ -302,7 +302,7 @@ class System(Evaluation):
 
     def _slope_call(self, machine: Any, size: int) -> Any:
         """The light call of the derivatives."""
-        made = self._bound(lambda: machine.function("slopes"), 2 * self.nv + self.n_constraints, (size,))
+        made = self._bound(lambda: machine.function("slopes"), 2 * self.nv + self.n_constraints + self.n_held, (size,))
         self._light.calls["slopes"] = made
         return made
 

@@ -25,11 +25,12 @@ def force_arrays(
     names: tuple[list[str], list[str]], signals: Signals, q0: np.ndarray, v0: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
     """All elements, in the order drawn: their table, and the parameters behind each other."""
-    columns = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call", "force_state"]
+    columns = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call", "force_state", "force_held"]
     table = np.full((len(model.forces), len(columns)), -1, dtype=np.int64)
     table[:, 5] = 0
     state = len(v0) - sum(len(FORCES[force.kind].states) for force in model.forces)
     parameters: list[float] = []
+    taken = 0
     column = {name: c for c, name in reversed(list(enumerate(names[1])))}
     measured = [e for e, force in enumerate(model.forces) if FORCES[force.kind].law and callable(force.value)]
     place = {e: len(v0) + 2 * k for k, e in enumerate(measured)}
@@ -40,6 +41,9 @@ def force_arrays(
         if kind.states:
             table[e, 6] = state
             state += len(kind.states)
+        if kind.modes:
+            table[e, 7] = taken
+            taken += len(kind.modes)
         if kind.on_joint:
             table[e, 1] = column[str(joint_name(force.a))]
         elif kind.ends:
@@ -55,7 +59,10 @@ def force_arrays(
                 seen[law] = np.linalg.norm(b - a)
             table[e, 4] = add_function(signals, where, value, kind.signals, q0, v0, names, seen, law)
     found = {name: table[:, k] for k, name in enumerate(columns)}
-    return found | {"measured": np.array(measured, dtype=np.int64)}, parameters
+    modes = [(e, kind, c) for e, c in enumerate(table[:, 1]) for kind in FORCES[model.forces[e].kind].modes]
+    places = np.array(modes, dtype=np.int64).reshape(-1, 3).T
+    held = dict(zip(("held_of", "held_kind", "held_column"), places, strict=True))
+    return found | held | {"measured": np.array(measured, dtype=np.int64)}, parameters
 
 
 def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[str, np.ndarray]) -> list[Any]:

@@ -74,7 +74,7 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     sizes = {
         "n": len(number), "nq": len(q0), "nv": len(v0), "nf": bodies.reference_frames, "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
-        "na": len(forces["measured"]), "n_separate": len(SEPARATE),
+        "na": len(forces["measured"]), "n_held": len(forces["held_of"]), "n_separate": len(SEPARATE),
         "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"), **modal.sizes(),
     }  # fmt: skip
     ops = np.array(signals.ops, dtype=float).reshape(-1, 4)

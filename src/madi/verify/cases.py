@@ -10,9 +10,10 @@ import numpy as np
 
 from madi.results.run import Run
 from madi.run.simulate import simulate
-from madi.verify import andrews, bricard, four_bars, pendulum, slider_crank, spin_up, tops
+from madi.verify import andrews, bricard, dry_friction, four_bars, pendulum, slider_crank, spin_up, tops
 
 CLOSED = "closed form"
+TIGHT = 1e-11
 Case = Callable[[], list[dict[str, Any]]]
 
 
@@ -111,9 +112,56 @@ def case_spin_up() -> list[dict[str, Any]]:
     return [_row("spin-up of a beam: tip, m", "exact beams", error, 3e-3, run)]
 
 
+def case_friction() -> list[dict[str, Any]]:
+    """Sticking and sliding: an incline, an oscillator, two belts."""
+    d = dry_friction
+    run = simulate(d.incline(0.3), 100.0, times=[1.0, 100.0], rtol=TIGHT)
+    rows = [
+        _row("incline, mu = 0.3: way, m", CLOSED, abs(float(run["x"][0]) - d.STOP_WAY), 1e-10, run),
+        _row("incline, mu = 0.3: creep in 99 s, m", "none", abs(float(run["x"][1] - run["x"][0])), 1e-15, run),
+        _row("incline, mu = 0.3: time, s", CLOSED, abs(run.events[0].time - d.STOP_TIME), 1e-10, run),
+    ]
+    run = simulate(d.incline(0.2), d.BACK_TIME, times=[d.BACK_TIME], rtol=TIGHT)
+    rows.append(_row("incline, mu = 0.2: speed, m/s", CLOSED, abs(float(run["x.v"][0]) - d.BACK_SPEED), 1e-10, run))
+    turns = np.arange(1, 7) * np.pi / 10
+    run = simulate(d.oscillator(), 3.0, times=[*turns, 3.0], rtol=TIGHT)
+    rows.append(_row("dry oscillator: turning points, m", CLOSED, _largest(run["x"][:6] - np.array(d.TURNS)), 1e-9, run))
+    rows.append(_row("dry oscillator: force at rest, N", CLOSED, abs(abs(float(run["friction"][-1])) - 2.0), 1e-8, run))
+    belts = ("drops", d.belt_drops(), d.BELT_DROPS, 6.0), ("fades", d.belt_fades(), d.BELT_FADES, 40.0)
+    for name, model, wanted, span in belts:
+        run = simulate(model, span, rtol=TIGHT)
+        at = np.array([event.time for event in run.events])
+        phases = np.diff(at)
+        error = _largest(phases - np.resize(wanted, len(phases)))
+        rows.append(_row(f"belt, friction {name}: phases, s", CLOSED, error, 1e-8, run))
+    return rows
+
+
+def case_stops() -> list[dict[str, Any]]:
+    """Hard stops: a ball that bounces until it rests, a pendulum."""
+    d = dry_friction
+    run = simulate(d.ball(), 4.0, times=[*d.HEIGHTS, 4.0], rtol=TIGHT)
+    at = np.array([event.time for event in run.events])
+    rows = [
+        _row("ball: bounces, s", CLOSED, _largest(at[:5] - np.array(d.BOUNCES)), 1e-11, run),
+        _row("ball: heights, m", CLOSED, _largest(run["z"][:5] - np.array(list(d.HEIGHTS.values()))), 1e-10, run),
+        _row("ball: comes to rest, s", CLOSED, abs(at[-1] - d.REST), 1e-5, run),
+        _row("ball: push at rest, N", CLOSED, abs(float(run["floor"][-1]) - d.G), 1e-9, run),
+        _row("ball: energy lost, J", "first energy", abs(sum(e.lost for e in run.events) - d.G), 1e-8, run),
+    ]
+    run = simulate(d.pendulum(), 5.0, rtol=TIGHT)
+    at = np.array([event.time for event in run.events])
+    lost = np.array([event.lost for event in run.events])
+    rates = np.sqrt(2.0 * lost / (1.0 / 0.8**2 - 1.0))  # after each hit: what it lost is (1 - e^2) w^2 / 2 of before
+    rows.append(_row("pendulum on a stop: hits, s", CLOSED, _largest(at - np.array(d.HITS)), 1e-9, run))
+    rows.append(_row("pendulum on a stop: rates, rad/s", CLOSED, _largest(rates - np.array(d.HIT_RATES)), 1e-8, run))
+    return rows
+
+
 CASES: dict[str, Case] = {
     "pendulum": case_pendulum, "tops": case_tops, "four-bars": case_four_bars, "andrews": case_andrews,
     "bricard": case_bricard, "slider-crank": case_slider_crank, "spin-up": case_spin_up,
+    "friction": case_friction, "stops": case_stops,
 }  # fmt: skip
 
 
@@ -134,6 +182,7 @@ def report(names: list[str]) -> dict[str, Any]:
             "A01 to A04: the IFToMM library's pendulum, N four-bars (10 s), Andrews' squeezer (0.03 s), Bricard (10 s);",
             "definitions, closed forms and reference digits are in madi/verify. Flexible slider-crank: Simeon's, of the",
             "test set for IVP solvers; spin-up: Kane's, against geometrically exact finite elements (3 modes here).",
+            "Friction and stops: closed forms of machines that stick, slide and bounce (madi/verify/dry_friction.py).",
         ],
         "bad": bad,
     }
