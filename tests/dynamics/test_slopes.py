@@ -101,7 +101,7 @@ def test_elements_of_every_kind(name):
     s = scene(name)
     rng = np.random.default_rng(2)
     for q, v in states(s, name, 3, seed=1):
-        x = np.concatenate([0.01 * rng.normal(size=s.nv), rng.normal(size=s.nv)])
+        x = np.concatenate([0.01 * rng.normal(size=s.nv), rng.normal(size=s.nv), np.zeros(s.n_held)])
         for block, found, expected in blocks_of(s, q, v, x):
             scale = max(1.0, np.max(np.abs(expected), initial=0.0))
             np.testing.assert_allclose(found, expected, atol=1e-10 * scale, err_msg=block)

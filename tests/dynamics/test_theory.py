@@ -213,7 +213,7 @@ def test_block_of_a_moving_base():
 def chain(n):
     """Arrays of a chain of one-axis joints, as far as the counted kernels read them."""
     model = SimpleNamespace(
-        n=n + 1, nv=n, nh=0, code=np.zeros(n + 1, dtype=int), v_at=np.arange(n + 1) - 1,
+        n=n + 1, nv=n, nh=0, n_held=0, code=np.zeros(n + 1, dtype=int), v_at=np.arange(n + 1) - 1,
         v_end=np.arange(n + 1), last=np.full(n + 1, n), parent=np.arange(n + 1) - 1,
         drive=-np.ones(n, dtype=int), modal=-np.ones(n + 1, dtype=int),
         modes=np.zeros(n + 1, dtype=int), free_column_parent=np.arange(n) - 1, column_body=np.arange(n) + 1,

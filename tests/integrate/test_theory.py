@@ -107,8 +107,8 @@ def test_in_the_exponential_chart_the_second_derivative_is_that_of_v():
 
 def adams_memory(n):
     """For so many unknowns, beside any model."""
-    parts = dict.fromkeys(("model", "tally", "outputs", "forward", "close"), ABSENT)
-    return abm.AdamsMemory({"nq": n, "nv": 0}, **parts)
+    parts = dict.fromkeys(("model", "tally", "outputs", "forward", "close", "watch", "switch"), ABSENT)
+    return abm.AdamsMemory({"nq": n, "nv": 0, "n_held": 0}, **parts)
 
 
 def test_adams_weights_on_an_uneven_grid():

@@ -42,8 +42,8 @@ from madi.forces.kind import ForceKind
 MODULES: tuple[ModuleType, ...] = (
     spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
     hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire, fiala, brush, tire_magic,
-    tire_magic_relaxed, elastic, stop, two_point_force, joint_characteristic, state,
-    friction, hard_stop, event,
+    tire_magic_relaxed, elastic, stop, two_point_force, friction, hard_stop, event,
+    joint_characteristic, state,
 )  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
 BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

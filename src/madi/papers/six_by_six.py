@@ -33,6 +33,7 @@ from madi.run.simulate import simulate
 from madi.system import System
 
 SPEED, DURATION = 5.0, 5.5
+DECIMALS = 12  # of a start
 ARM, HUB = 0.5, 0.5  # m from the arm's joint: its centre, and the wheel's hub
 SPRING, DAMPER = 55295.78, 2624.79
 RADIUS, TIRE, TIRE_DAMPING = 0.2, 175000.0, 2000.0
@@ -95,7 +96,7 @@ def start(system: System, speed: float = SPEED) -> tuple[np.ndarray, np.ndarray]
         for row in (1, 2, 3):
             height = system.body_pose(q, f"wheel_{side}{row}", engine="plain")[0][1] - GROUND
             v[system.v_slice(f"hub_{side}{row}")] = -speed / height
-    return q, v
+    return np.round(q, DECIMALS), np.round(v, DECIMALS)  # beyond, they are the machine's
 
 
 def experiment(damper: float = DAMPER) -> Model:

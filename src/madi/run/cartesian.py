@@ -50,7 +50,7 @@ class CartesianSolver(Integration):
         self.made: Cartesian = cartesian(model, system, q, v, options)
         size = self.made.size
         self.jumps, stops = list(jumps), sorted({jump.time for jump in jumps})
-        sizes = {"nq": size, "nv": size, "nr": self.made.constraints}
+        sizes = {"nq": size, "nv": size, "nr": self.made.constraints, "n_held": 0}
         super().__init__(system, method, steps, times, sizes, flat_space(size).arrays, stops)
         self.memory.tally, self.way = self.made.work.tally, loops.words()
         self.engine = system.engine(engine)
@@ -90,7 +90,8 @@ class CartesianSolver(Integration):
         nv, nr = system.nv, made.constraints
         width = entries.REPORTED.length(reported_sizes(made))
         recording = Recording(
-            self.sizes | {"outputs": len(times), "width": width}, times=times, q=q, v=v, phi=work.phi, rate=work.rate,
+            self.sizes | {"outputs": len(times), "width": width}, times=times, q=q, v=v, held=np.zeros(0),
+            phi=work.phi, rate=work.rate,
             lam=work.lam, pace=np.zeros(max(nr, 1)), tally=work.tally, forward=ABSENT, close=self.function("close"),
             observe=self.function("report"),
         )  # fmt: skip

@@ -182,7 +182,7 @@ def report(names: list[str]) -> dict[str, Any]:
             "A01 to A04: the IFToMM library's pendulum, N four-bars (10 s), Andrews' squeezer (0.03 s), Bricard (10 s);",
             "definitions, closed forms and reference digits are in madi/verify. Flexible slider-crank: Simeon's, of the",
             "test set for IVP solvers; spin-up: Kane's, against geometrically exact finite elements (3 modes here).",
-            "Friction and stops: closed forms of machines that stick, slide and bounce (madi/verify/dry_friction.py).",
+            "Friction and stops: closed forms of machines that stick, slide and bounce (dry_friction.py there).",
         ],
         "bad": bad,
     }
