@@ -33,7 +33,7 @@ from madi.run.simulate import simulate
 from madi.system import System
 
 SPEED, DURATION = 5.0, 5.5
-DECIMALS = 12  # of a start
+DECIMALS = 13  # of a start
 ARM, HUB = 0.5, 0.5  # m from the arm's joint: its centre, and the wheel's hub
 SPRING, DAMPER = 55295.78, 2624.79
 RADIUS, TIRE, TIRE_DAMPING = 0.2, 175000.0, 2000.0
