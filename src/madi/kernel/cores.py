@@ -42,8 +42,8 @@ def found_blas() -> list[Blas]:
     try:
         maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").split("\n")
         mapped = {Path(line.split(maxsplit=5)[5]) for line in maps if "openblas" in line and line.count("/")}
-        # other packages' (*.libs beside these) serve nobody here, and may come at any time
-        paths |= {path for path in mapped if path.parent.suffix != ".libs" or path.parent.stem in PACKAGES}
+        # the system's; those of other packages serve nobody here, and may come at any time
+        paths |= {path for path in mapped if "site-packages" not in path.parts}
     except (OSError, IndexError):
         pass
     loaded = (_blas(path) for path in sorted(path.resolve() for path in paths))
