@@ -220,3 +220,23 @@ def test_what_is_wrong_is_said():
     ending.event("end", lambda t: t - 1.0, stop=True)
     with pytest.raises(InputError, match="ends its run"):
         madi.simulate_many(ending, {"ball.mass": [1.0]}, 1.0, step=0.01)
+
+
+@pytest.mark.parametrize("options", [{"rtol": 1e-7}, {"step": 2e-3}, {"step": 2e-3, "method": "newmark"}])
+def test_a_chain_of_stops_comes_to_rest(options):
+    """Links that fall into their stops, one after the other and all again: what is lost is what the events say, nothing goes
+    through, and it rests."""
+    m = madi.Model("finger")
+    before = m.ground
+    for k in range(5):
+        link = m.body(f"link{k}", mass=0.03, inertia=(5e-6,) * 3, position=(0, 0, 0.015 + 0.03 * k))
+        m.revolute(f"j{k}", before, link, at=(0, 0, 0.03 * k), axis=(0, 1, 0), q0=0.2, v0=2.0 - k)
+        m.stop(f"s{k}", f"j{k}", lower=-0.2, upper=0.6, restitution=0.3)
+        before = link
+    run = madi.simulate(m, 1.0, engine="jit", **options)
+    q = np.column_stack([run[f"j{k}"] for k in range(5)])
+    assert np.max(q) <= 0.6 + 1e-8
+    assert np.min(q) >= -0.2 - 1e-8
+    np.testing.assert_allclose(q[-1], 0.6, atol=1e-8)
+    assert np.max(np.abs(run.data["v"].values[-1])) < 1e-12
+    assert run["energy"][0] - run["energy"][-1] == pytest.approx(sum(event.lost for event in run.events), abs=1e-6)

@@ -300,7 +300,8 @@ def rest(model: Arrays, work: Work, v, x, out, slow):
         else:
             s, place = model.force_at[model.held_of[k]], work.q[model.column_q[c]]
             low = place <= model.parameter[s + LOWER]
-            if (low or place >= model.parameter[s + UPPER]) and abs(v[c]) <= slow:
+            reached = low or place >= model.parameter[s + UPPER]
+            if reached and abs(v[c]) <= max(slow, model.parameter[s + REST]):  # it leaves faster, or not at all
                 v[c] = 0.0
                 work.fired[k] = MAY_HOLD
                 x[at] = AT_LOWER if low else AT_UPPER

@@ -88,6 +88,9 @@ def locating(attempt: Kernel) -> Kernel:
                     break
                 above, at_end = s, now
             if at_start <= 0.0:
+                for k in range(m.model.n_held):  # it never leaves: what follows is asked for once more
+                    if m.margin_before[k] <= 0.0:
+                        m.margin[k] = min(m.margin[k], -SMALL)
                 return above if at_end > -HUGE else FAILED
         return shorten(m, t, h, below, at_start, above, at_end)
 

@@ -18,6 +18,7 @@ from madi.kernel import HUGE, Kernel, kernel, present
 
 ON_GRID = 1e-9  # of a step: a grid point that near to the end is the end
 RESOLVED = 1e-14  # of the time: shorter steps are below its resolution
+MOST_IDLE = 100  # events that may follow each other without any time between them
 LAST_PART = 1.01  # steps: what is left of a run is one step, not one and a hundredth
 
 
@@ -141,9 +142,13 @@ def fixed_steps(
         status = attempt(m, t, h)
         if status != DONE:
             return status
+        whole = h
         h = first_event(m, t, h)
         if h < 0.0:
             return NOT_FINITE
+        m.idle = m.idle + 1 if h < RESOLVED * max(abs(t), abs(m.end)) else 0
+        if m.idle > MOST_IDLE:
+            return STEP_TOO_SMALL
         outputs(m, t, h)
         remember(m)
         m.h = h
@@ -151,6 +156,8 @@ def fixed_steps(
         if least(m.margin, m.model.n_held) < 0.0:
             return take_event(m)
         sides(m)
+        if h < whole:  # the grid begins anew where a step was cut
+            m.start, m.grid = m.t, 0
         return DONE
 
     @kernel

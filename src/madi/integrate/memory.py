@@ -63,6 +63,7 @@ class Memory(Fields):
     limit: int = integer()  # steps until the loop returns
     upto: int = integer()  # outputs to write before it does
     next: int = integer()  # the next output
+    idle: int = integer()  # events since time went on
     written: int = integer()  # the same where the step at hand begins
     started: int = integer()
     anew: int = integer()  # 1: the state was changed from outside, the method begins anew
