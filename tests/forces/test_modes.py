@@ -233,10 +233,11 @@ def test_a_chain_of_stops_comes_to_rest(options):
         m.revolute(f"j{k}", before, link, at=(0, 0, 0.03 * k), axis=(0, 1, 0), q0=0.2, v0=2.0 - k)
         m.stop(f"s{k}", f"j{k}", lower=-0.2, upper=0.6, restitution=0.3)
         before = link
+    accuracy = 2e-5 if "method" in options else 1e-6  # of the motion between the impacts
     run = madi.simulate(m, 1.0, engine="jit", **options)
     q = np.column_stack([run[f"j{k}"] for k in range(5)])
     assert np.max(q) <= 0.6 + 1e-8
     assert np.min(q) >= -0.2 - 1e-8
     np.testing.assert_allclose(q[-1], 0.6, atol=1e-8)
     assert np.max(np.abs(run.data["v"].values[-1])) < 1e-12
-    assert run["energy"][0] - run["energy"][-1] == pytest.approx(sum(event.lost for event in run.events), abs=1e-6)
+    assert run["energy"][0] - run["energy"][-1] == pytest.approx(sum(event.lost for event in run.events), abs=accuracy)

@@ -129,7 +129,7 @@ def locating(attempt: Kernel) -> Kernel:
 @kernel
 def note_event(m: Memory, k):
     """Held value k has come to an end now."""
-    if m.events < LOGGED:
+    if m.events < LOGGED + m.model.n_held:
         m.event_time[m.events], m.event_of[m.events] = m.t, 1.0 * k
     m.events += 1
 
@@ -171,13 +171,17 @@ def taking(begin_anew: Kernel) -> Kernel:
     def take_event(m: Memory):
         told, first = False, m.events
         for k in range(m.model.n_held):
+            m.margin_within[k] = m.margin[k]
             if m.margin[k] < 0.0:
                 note_event(m, k)
                 told = told or m.model.held_column[k] < 0
         status = begin_anew(m)
         if status != DONE:
             return status
-        for j in range(first, min(m.events, LOGGED)):
+        for k in range(m.model.n_held):  # stops that were hit by what an impact elsewhere did
+            if m.lost[k] > 0.0 and not m.margin_within[k] < 0.0:
+                note_event(m, k)
+        for j in range(first, min(m.events, LOGGED + m.model.n_held)):
             k = int(m.event_of[j])
             m.event_loss[j], m.event_mode[j] = m.lost[k], m.applied[m.model.nv + k]
         return EVENT if told or m.events >= LOGGED else DONE

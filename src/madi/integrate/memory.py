@@ -25,7 +25,7 @@ AGAIN = 5  # of a step: not taken, to be tried anew
 EVENT = 6  # something has happened that Python wants to know; go on
 
 
-LOGGED = 64  # events that are kept until Python reads them
+LOGGED = 64  # events that are kept until Python reads them, and those of one more instant
 
 
 class Outputs(Fields):
@@ -83,10 +83,10 @@ class Memory(Fields):
     margin_before: Reals = reals("n_held")
     margin_within: Reals = reals("2*n_held")
     events: int = integer()
-    event_time: Reals = reals(str(LOGGED))
-    event_of: Reals = reals(str(LOGGED))
-    event_mode: Reals = reals(str(LOGGED))  # the held value that followed
-    event_loss: Reals = reals(str(LOGGED))  # energy lost in it
+    event_time: Reals = reals(f"{LOGGED}+n_held")
+    event_of: Reals = reals(f"{LOGGED}+n_held")
+    event_mode: Reals = reals(f"{LOGGED}+n_held")  # the held value that followed
+    event_loss: Reals = reals(f"{LOGGED}+n_held")  # energy lost in it
     lost: Reals = reals("n_held")
     # what is applied beside the model's own forces: none; then the held values (forces/modes.py)
     # scratch: coordinates of a stage; ends of a cubic and a point of it (outputs.py)

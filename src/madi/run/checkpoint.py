@@ -23,7 +23,6 @@ from madi.engines.cache import source_hash
 from madi.errors import InputError
 from madi.files import whole_file
 from madi.integrate.march import ON_GRID
-from madi.integrate.memory import LOGGED
 from madi.integrate.step import BEYOND
 from madi.kernel import LEAST_SIZE
 from madi.loops.memory import REMEMBERED
@@ -205,7 +204,7 @@ def _refuse_impossible(path: Path, run: Integration, stored: dict[str, np.ndarra
         good = good and len(stored["history"]) <= there.accepted
     if run.n_held:
         past = stored["events"]
-        good = good and 0 <= there.events <= LOGGED and bool(np.isfinite(past).all())
+        good = good and 0 <= there.events <= len(there.event_of) and bool(np.isfinite(past).all())
         good = good and bool(np.all((past[:, 1] >= 0) & (past[:, 1] < run.n_held) & (past[:, 1] == np.floor(past[:, 1]))))
     if not good:
         raise InputError(f"{path}: has counters or places that no such run comes to; delete it to begin anew")

@@ -11,7 +11,7 @@ import numpy as np
 from madi.engines import ENGINES
 from madi.equations import ENTRIES
 from madi.equations.loads import Load
-from madi.integrate.memory import DONE, EVENT, LOGGED, PAUSED, make_memory
+from madi.integrate.memory import DONE, EVENT, PAUSED, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton_matrix import make_plan
 from madi.integrate.record import RECORD, Recording
@@ -60,7 +60,7 @@ class Integration:
     def take_events(self) -> None:
         """Those that have happened since."""
         m, ends = self.memory, self.system.ending_events
-        for k in range(min(int(m.events), LOGGED)):
+        for k in range(min(int(m.events), len(m.event_of))):
             of = int(m.event_of[k])
             self.events.append((float(m.event_time[k]), of, float(m.event_mode[k]), float(m.event_loss[k])))
             if of in ends and self.stopped is None:
