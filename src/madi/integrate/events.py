@@ -54,9 +54,8 @@ def least_within(m: Memory, t, h):
     return least(m.margin_within, m.model.n_held)
 
 
-def locating(attempt: Kernel) -> Kernel:
-    """The kernel first_event(m, t, h): after a step of length h from t, its margins at the end. If one is negative, the step
-    is taken again up to where the first of them has just become so. Returns its length; FAILED where a step fails.
+def margins_of(attempt: Kernel) -> Kernel:
+    """The kernel margin_after(m, t, h): the least margin at the end of such a step; minus infinity where it fails.
     `attempt(m, t, h)`: (q1, v1, a1) of a step; DONE, or a failure."""
 
     @kernel
@@ -66,33 +65,11 @@ def locating(attempt: Kernel) -> Kernel:
         look(m, t + h, m.q1, m.v1)
         return least(m.margin, m.model.n_held)
 
-    @kernel
-    def first_event(m: Memory, t, h):
-        look(m, t + h, m.q1, m.v1)
-        above, at_end = h, least(m.margin, m.model.n_held)
-        if at_end >= 0.0:
-            if least_within(m, t, h) >= 0.0:
-                return h
-            above = 0.5 * h
-            at_end = margin_after(m, t, above)
-            if at_end >= 0.0:  # the cubic was wrong
-                margin_after(m, t, h)
-                return h
-        below, at_start = 0.0, least(m.margin_before, m.model.n_held)
-        if at_start <= 0.0:  # it leaves its end, and comes back within the step
-            for _ in range(HALVINGS):
-                s = 0.5 * above
-                now = margin_after(m, t, s)
-                if now > 0.0:
-                    below, at_start = s, now
-                    break
-                above, at_end = s, now
-            if at_start <= 0.0:
-                for k in range(m.model.n_held):  # it never leaves: what follows is asked for once more
-                    if m.margin_before[k] <= 0.0:
-                        m.margin[k] = min(m.margin[k], -SMALL)
-                return above if at_end > -HUGE else FAILED
-        return shorten(m, t, h, below, at_start, above, at_end)
+    return margin_after
+
+
+def shortening(margin_after: Kernel) -> Kernel:
+    """The kernel that finds the zero of the least margin within a step, with steps of the method."""
 
     @kernel
     def shorten(m: Memory, t, h, below, g_below, above, g_above):
@@ -122,6 +99,43 @@ def locating(attempt: Kernel) -> Kernel:
         if last != above and not margin_after(m, t, above) > -HUGE:
             return FAILED
         return above
+
+    return shorten
+
+
+def locating(attempt: Kernel) -> Kernel:
+    """The kernel first_event(m, t, h): after a step of length h from t, its margins at the end. If one is negative, the step
+    is taken again up to where the first of them has just become so. Returns its length; FAILED where a step fails."""
+    margin_after = margins_of(attempt)
+    shorten = shortening(margin_after)
+
+    @kernel
+    def first_event(m: Memory, t, h):
+        look(m, t + h, m.q1, m.v1)
+        above, at_end = h, least(m.margin, m.model.n_held)
+        if at_end >= 0.0:
+            if least_within(m, t, h) >= 0.0:
+                return h
+            above = 0.5 * h
+            at_end = margin_after(m, t, above)
+            if at_end >= 0.0:  # the cubic was wrong
+                margin_after(m, t, h)
+                return h
+        below, at_start = 0.0, least(m.margin_before, m.model.n_held)
+        if at_start <= 0.0:  # it leaves its end, and comes back within the step
+            for _ in range(HALVINGS):
+                s = 0.5 * above
+                now = margin_after(m, t, s)
+                if now > 0.0:
+                    below, at_start = s, now
+                    break
+                above, at_end = s, now
+            if at_start <= 0.0:
+                for k in range(m.model.n_held):  # it never leaves: what follows is asked for once more
+                    if m.margin_before[k] <= 0.0:
+                        m.margin[k] = min(m.margin[k], -SMALL)
+                return above if at_end > -HUGE else FAILED
+        return shorten(m, t, h, below, at_start, above, at_end)
 
     return first_event
 

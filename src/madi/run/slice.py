@@ -145,21 +145,19 @@ class Slices:
         solver, system, none = self.solver, self.system, np.zeros(0)
         solver.connect()
         solver.reset()
-        m, work = solver.memory, solver.loop_work()
+        m, work, out = solver.memory, solver.loop_work(), solver.memory.outputs
         _ = m.table
         shown = solver.sizes | {"outputs": len(self.times)}
-        out, entry = m.outputs, self._entry if self.recorded else None
-        recording = solver.recorder(self.times, out.q_out, out.v_out, out.held_out, entry)
+        outputs = (out.q_out, out.v_out, out.held_out)
+        recording = solver.recorder(self.times, *outputs, self._entry if self.recorded else None)
         loaded = self.recorded and self.kept.loads and bool(solver.joints)
         loading = LoadRecording(
             shown | {"width": solver.loads_width if loaded else 0, "asked": len(solver.request) if loaded else 0},
-            times=self.times, q=recording.q, v=recording.v, held=recording.held, a=recording.a,
-            multipliers=recording.multipliers,
+            times=self.times, **{name: getattr(recording, name) for name in ("q", "v", "held", "a", "multipliers")},
             loads=solver.closing_engine.function("loads", solver.request, solver.loads_width) if loaded else ABSENT,
         )  # fmt: skip
         if loaded:
-            at = system.nv + system.n_held
-            loading.x[at : at + len(solver.request)] = solver.request
+            loading.x[system.nv + system.n_held :][: len(solver.request)] = solver.request
         places, _moved = self.sweep.wanted.moving(system.drawn.reals, self.sweep.values[:1])
         begun = [] if work is None else [type(work).places[name] for name in BEGUN]
         tally = (none, none) if work is None else (work.tally.real_memory, _as_reals(work.tally.int_memory))
