@@ -138,7 +138,7 @@ def test_a_compiled_piece_keeps_its_kernels_to_itself(tmp_path):
 @pytest.mark.slow
 def test_the_process_that_compiles_gives_the_same_bits_as_those_that_load(tmp_path):
     program = (
-        "import madi, tests.test_loops as t, hashlib\n"
+        "import madi, tests.mechanisms as t, hashlib\n"
         "run = madi.simulate(t.four_bar(v0=3.0), 1.0, engine='jit')\n"
         "print(hashlib.sha1(b''.join(run.data[n].values.tobytes() for n in ('q', 'v', 'a', 'multiplier'))).hexdigest())"
     )
