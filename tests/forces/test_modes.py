@@ -216,6 +216,8 @@ def test_what_is_wrong_is_said():
         madi.export_c(known.incline(0.3), "out", step=1e-3, method="rk4")
     with pytest.raises(InputError, match="beyond its hard stop"):
         madi.simulate(known.ball(), 1.0, start=([-0.1], None))
+    with pytest.raises(madi.RunError, match="floor: hard stops and dry friction hold in runs only"):
+        madi.statics(known.ball())
     ending = known.ball()
     ending.event("end", lambda t: t - 1.0, stop=True)
     with pytest.raises(InputError, match="ends its run"):
@@ -241,3 +243,25 @@ def test_a_chain_of_stops_comes_to_rest(options):
     np.testing.assert_allclose(q[-1], 0.6, atol=1e-8)
     assert np.max(np.abs(run.data["v"].values[-1])) < 1e-12
     assert run["energy"][0] - run["energy"][-1] == pytest.approx(sum(event.lost for event in run.events), abs=accuracy)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"loops": name, "rtol": 1e-9} for name in ("qr", "svd", "partition", "pseudo-inverse")]
+    + [{"loops": name, "step": 5e-4} for name in ("augmented", "baumgarte")]
+    + [{"frame": "ground", "rtol": 1e-9}, {"method": "radau", "rtol": 1e-9}],
+    ids=lambda o: str(next(iter(o.values()))),
+)
+def test_ways_to_keep_a_loop_closed_agree_on_where_it_comes_to_rest(options):
+    """A crank that hits its stop and is braked in two joints until nothing moves: then two of three that hold are enough."""
+
+    def drawn():
+        m = four_bar(0.2, v0=3.0)
+        m.friction("first", "A", coulomb=0.6)
+        m.friction("second", "B", coulomb=0.3)
+        m.stop("stop", "A", lower=-1.5, upper=2.5, restitution=0.5)
+        return m
+
+    here, there = (madi.simulate(drawn(), 3.0, engine="jit", times=[1.0, 3.0], **o) for o in ({"rtol": 1e-9}, options))
+    np.testing.assert_allclose(there["A"], here["A"], atol=1e-8)
+    assert abs(there["A.v"][-1]) < 1e-12

@@ -25,6 +25,7 @@ from madi.assembly.assemble import CLOSED, start_vector
 from madi.assembly.redundancy import DEPENDENT
 from madi.engines.jit import JitEngine
 from madi.errors import InputError, RunError
+from madi.forces.modes import EVENT
 from madi.given import Start
 from madi.joints.chart import retract
 from madi.joints.columns import FREE_COLUMN
@@ -234,10 +235,12 @@ def _failure(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, sta
     joint = names[int(worst[0])].split(".")[0] if len(worst) else ""
     on_it = [force.name for force in system.lowered.forces if str(joint_name(force.a)).split(".")[0] == joint]
     more = f" (acted on by {', '.join(on_it[:4])})" if on_it else ""
+    idle = [name for name, kind in zip(system.held_names, system.layout.arrays.held_kind, strict=True) if kind != EVENT]
+    holds = f" {', '.join(idle[:4])}: hard stops and dry friction hold in runs only." if idle else ""
     error = RunError(
         f"model {system.name!r}: no equilibrium found in {MOST_STEPS} steps. Farthest from balance is joint {joint!r}{more}"
         f"; left there (N, N m, by coordinate): {told}; loops open by {state.gap:.1e}. Something may be free to move on: "
-        "hold it with a lock or a spring, or start nearer with q0. error.equilibrium is the nearest state.",
+        f"hold it with a lock or a spring, or start nearer with q0.{holds} error.equilibrium is the nearest state.",
         None,
     )
     error.equilibrium = _found(balance.still, balance, q, v, MOST_STEPS, state)

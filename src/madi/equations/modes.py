@@ -44,6 +44,7 @@ from madi.loops.projection import refactor, step_for
 
 AT_REST = 1e-11  # m/s, rad/s; of the largest speed, which counts as 1 at least: slower is not at all
 REACHED = 1e-9  # m, rad; of the coordinate, which counts as 1 at least: so near, a stop is reached
+REACHED_IN_LOOPS = 1e-12  # the same where moving a coordinate there opens loops, which what holds may not let close
 TOGETHER = 8  # rounds in which all modes that contradict themselves change at once
 IMPACTS = 60  # that may follow each other in an instant, before all come to rest together
 MAY_HOLD = 1.0  # work.fired: candidates of step 2; those that held until now
@@ -126,12 +127,13 @@ def change_sides(model: Arrays, work: Work, t, q, v, x, out, k):
 @kernel
 def take_places(model: Arrays, q):
     """Coordinates that have come to a stop, to rounding, are there."""
+    near = REACHED if model.nr == 0 else REACHED_IN_LOOPS
     for k in range(model.n_held):
         if model.held_kind[k] == STOP:
             s, j = model.force_at[model.held_of[k]], model.column_q[model.held_column[k]]
             for end in (LOWER, UPPER):
                 place = model.parameter[s + end]
-                if abs(q[j] - place) <= REACHED * max(1.0, abs(place)):
+                if abs(q[j] - place) <= near * max(1.0, abs(place)):
                     q[j] = place
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from madi.assembly.assemble import start_vector
 from madi.errors import InputError
-from madi.forces import BY_CODE as FORCES
+from madi.forces.modes import STOP
 from madi.given import Start
 from madi.integrate.method import Method
 from madi.loops.methods import LoopMethod
@@ -85,8 +85,8 @@ def refuse_modes(system: System, method: Method, formulation: str | None) -> Non
 def refuse_beyond_stops(system: System, q: np.ndarray) -> None:
     """A start on the wrong side of a hard stop."""
     model = system.layout.arrays
-    for name, e, c in zip(system.held_names, model.held_of, model.held_column, strict=True):
-        if FORCES[int(model.force_kind[e])].KIND.name != "hard_stop":
+    for name, kind, e, c in zip(system.held_names, model.held_kind, model.held_of, model.held_column, strict=True):
+        if kind != STOP:
             continue
         s, j = int(model.force_at[e]), int(model.column_q[c])
         x, lower, upper = float(q[j]), float(model.parameter[s]), float(model.parameter[s + 1])
