@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         GeneralizedAlpha,
         Newmark,
         Radau,
+        TimeStepping,
     )
     from madi.integrate.method import Method
     from madi.loops.methods import QR, Augmented, Baumgarte, Partition, Projection, PseudoInverse, SingularValues
@@ -74,7 +75,7 @@ _LAZY = {
         "madi.signals.table": "table", "madi.signals.proof": "in_python", "madi.analysis.linearize": "linearize",
         "madi.assembly.statics": "statics",
         "madi.integrate": "RK4 AB3 Adams DormandPrince ExplicitNewmark ExplicitNewmarkFull Newmark GeneralizedAlpha Radau "
-        "CVODE IDA",
+        "TimeStepping CVODE IDA",
         "madi.loops.methods": "Projection PseudoInverse SingularValues QR Partition Augmented Baumgarte",
     }.items()
     for name in names.split()
@@ -112,6 +113,7 @@ __all__ = [
     "RunError",
     "SingularValues",
     "System",
+    "TimeStepping",
     "Tir",
     "TraceError",
     "acos",

@@ -80,6 +80,12 @@ class Scene:
         self.m.fixed("J", self.m.ground, "c", at=root)
 
 
+    def contact(self):
+        self.m.shape("one", "a", "sphere", radius=0.55)
+        self.m.shape("other", "b", "box", size=(1.0, 1.2, 0.9))
+        self.m.contact("f", "one", "other", stiffness=200.0, damping=0.3, mu=0.4, static=0.5, rolling=0.02, spinning=0.01)
+
+
 SCENES = {
     "spring_damper": lambda s: s.m.spring_damper("f", "a", "b", s.line(), stiffness=30.0, damping=2.0, free_length=0.6),
     "hydropneumatic": lambda s: s.m.hydropneumatic("f", "a", "b", s.line(), pressure=1e3, area=0.01, volume=0.02,
@@ -112,6 +118,7 @@ SCENES = {
     "hard_stop": lambda s: (s.joint(), s.m.stop("f", "J", -0.1, 0.1, restitution=0.5)),
     "event": lambda s: (s.joint(), s.m.event("f", lambda t, q, v: q["J"])),
     "elastic": lambda s: s.beam(),
+    "contact": lambda s: s.contact(),
     "state": lambda s: s.m.state("f", lambda t, q, v: 1.0 - v["f"]),
 }  # fmt: skip
 GIVEN = (

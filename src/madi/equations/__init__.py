@@ -22,8 +22,9 @@ from madi.equations.accelerations import (
     meet_drives,
     multipliers,
 )
+from madi.equations.impulses import impulses
 from madi.equations.loads import loads, loads_newton_euler
-from madi.equations.modes import switch, watch
+from madi.equations.modes import keep, switch, watch
 from madi.equations.observe import OBSERVED, POSES, STATE, body_pose, observe, point_jacobian, poses, state
 from madi.equations.residual import BALANCE, GAPS, TERMS, TRIAL, constraints, gaps, inverse_dynamics, mass_matrix, residual
 from madi.equations.row import Row, with_bodies
@@ -72,6 +73,8 @@ ENTRIES: dict[str, Entry] = {
     "meet-drives": Entry(meet_drives, traced=False),
     "null-space": Entry(forward_null_space, traced=False),
     "close-null-space": Entry(close_null_space, traced=False),
+    "impulses": Entry(impulses, Row(numbers="3", apart="nv"), traced=False),
+    "keep": Entry(keep, Row(broke="1"), traced=False),
     "watch": Entry(watch, Row(margin="n_held", sides="n_held"), traced=False),
     "switch": Entry(switch, Row(margin="n_held"), traced=False),
     "constraints": Entry(constraints, TERMS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from madi.kernel.fields import Fields, Ints, Reals, function, ints, part, reals, size
+from madi.kernel.fields import Fields, Ints, Reals, function, integer, ints, part, reals, size
 from madi.loops.fields import Arrays
 from madi.loops.fields import Work as LoopWork
 
@@ -57,7 +57,25 @@ class SlopePlan(Fields):
 
 
 class Work(LoopWork):
-    """An evaluation's."""
+    """An evaluation's; what a time-stepping method meets in a step (impulses.py)."""
+
+    items: int = integer()  # how many
+    feels: int = integer()  # columns of them so far
+    filled: int = integer()  # numbers of rows so far
+    item: Reals = reals("n_hard", 13)
+    item_kind: Ints = ints("n_hard")
+    item_of: Ints = ints("n_hard")  # element
+    item_held: Ints = ints("n_hard")  # first of its held values
+    item_point: Ints = ints("n_hard")
+    item_first: Ints = ints("n_hard")  # first of its columns
+    item_columns: Ints = ints("n_hard")
+    item_value: Ints = ints("n_hard")  # first number of its rows
+    feel: Ints = ints("n_feel")
+    feel_value: Reals = reals("n_value")
+    answer_value: Reals = reals("n_value")
+    u: Reals = reals("nv")  # speeds, in impulse space
+    before: Reals = reals("nv")  # speeds before the step
+    row_now: Reals = reals("nv")  # a row, zero between two
 
     moved: Reals = reals("nq")  # coordinates of a trial state of an implicit step
     slopes: SlopePlan = part(SlopePlan)

@@ -181,7 +181,7 @@ def element_slopes(model: Arrays, work: Work, t, q, v, x, out, by_v, by_q):
 
 @kernel
 def gather_state(model: Arrays, work: Work, x):
-    """plan.state: theta, then poses of the reference frames, poses and velocities of the bodies."""
+    """plan.state: theta, then poses of the reference frames, poses and velocities of the bodies, held values."""
     state, k = work.slopes.state, model.nv
     for c in range(model.nv):
         state[c] = x[c]
@@ -199,6 +199,8 @@ def gather_state(model: Arrays, work: Work, x):
         for i in range(6):
             state[k + 12 + i] = work.Y[b, i]
         k += 18
+    for j in range(model.n_held):
+        state[k + j] = work.held[j]
 
 
 @kernel

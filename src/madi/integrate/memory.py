@@ -49,6 +49,7 @@ class Memory(Fields):
     close: Any = function()  # closes the loops at the end of a step, and gives the accelerations there; ABSENT: none
     watch: Any = function()  # margins of modes (equations/modes.py); ABSENT: there are none
     switch: Any = function()  # the modes that go on after an event
+    keep: Any = function()  # what elements remember of a step (equations/modes.py); ABSENT: nothing
     # options
     rtol: float = real()
     atol: float = real()
@@ -88,6 +89,7 @@ class Memory(Fields):
     event_mode: Reals = reals(f"{LOGGED}+n_held")  # the held value that followed
     event_loss: Reals = reals(f"{LOGGED}+n_held")  # energy lost in it
     lost: Reals = reals("n_held")
+    broke: Reals = reals("1")  # points of friction that have given way in a step
     # what is applied beside the model's own forces: none; then the held values (forces/modes.py)
     # scratch: coordinates of a stage; ends of a cubic and a point of it (outputs.py)
     applied: Reals = reals("nv+n_held")

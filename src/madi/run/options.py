@@ -128,9 +128,15 @@ def word_of(given: Any) -> str:
     return str(getattr(given, "name", given))
 
 
+def step_of(method: Method, step: float | None) -> float | None:
+    """The step of a run: some methods carry their own."""
+    return getattr(method, "step", None) if step is None else step
+
+
 def chosen_method(given: Any, step: float | None) -> Method:
     """The method of a run."""
     method = by_word(("dopri" if step is None else "rk4") if given is None else given, "method", Method, METHODS)
+    step = step_of(method, step)
     if step is None and method.adaptive is None:
         raise InputError(f"method={method.name!r} needs a step, for example step=1e-3")
     if step is not None and method.fixed is None:

@@ -28,6 +28,7 @@ from madi.run.options import (
     refuse,
     refuse_unused,
     start_of,
+    step_of,
     tolerances,
 )
 from madi.run.solver import Solver
@@ -127,6 +128,7 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
     wanted = asked(given("reactions", ()))
     step = None if step is None else positive(step, "step")
     method = chosen_method(given("method"), step)
+    step = step_of(method, step)
     loops = chosen_loops(given("loops"), method, formulation, engine, bool(system.frozen.rows))
     refuse_unused(method, step, **{name: given(name) for name in ("rtol", "atol", "max_step")})
     span = checked_span(duration, step=step, max_step=given("max_step"))

@@ -11,6 +11,7 @@ import numpy as np
 from madi.engines import ENGINES
 from madi.equations import ENTRIES
 from madi.equations.loads import Load
+from madi.forces.modes import MEMORY
 from madi.integrate.memory import DONE, EVENT, PAUSED, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton_matrix import make_plan
@@ -281,7 +282,12 @@ class Solver(Integration):
         closes = bool(self.jumps) if self.method.closes or self.loops is None else self.loops.close is not None
         if closes:
             m.close = self.closing_engine.function(self.closing)
-        if self.n_held:
+        if self.method.hard:
+            if self.system.layout.header("n_hard"):
+                m.impulses = self.judge.function("impulses")
+        elif np.any(self.system.layout.arrays.held_kind == MEMORY):
+            m.keep = self.judge.function("keep")
+        if self.system.switching and not self.method.hard:
             m.watch, m.switch = self.judge.function("watch"), self.judge.function("switch")
         if self.method.implicit:
             self._connect_implicit(m)
@@ -367,6 +373,9 @@ class Solver(Integration):
         statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
         if self.method.implicit:
             statistics |= self._newton_statistics()
+        if self.method.hard:
+            m = self.memory
+            statistics |= {"residual": float(m.worst), "sweeps": int(m.swept), "contacts": int(m.met)}
         if self.loops is not None:
             statistics |= self._loop_statistics()
         if self.jumps:
@@ -378,13 +387,13 @@ class Solver(Integration):
         source = Recorded(self.system, engines, times[:n].copy(), (q, v, a), held, found, self.request, self.loads_width)
         if self.stopped is not None:
             statistics["stopped_by"] = self.system.held_names[self.stopped]
-        if self.n_held:
+        if self.system.switching:
             statistics["events"] = len(self.events)
         run = label_later(source, self.reactions, self.joints, self.driven, statistics)
         if self.system.frozen.signals.callbacks:  # functions in Python may remember what they were asked
             run.arrays.compute()
         self.add_history(run)
-        if self.n_held:
+        if self.system.switching:
             add_events(run, self.system, self.events, held)
         return run
 

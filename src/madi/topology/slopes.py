@@ -165,7 +165,8 @@ def slope_plan(model: Any, groups: list[Group], values: int = 0) -> tuple[Blocks
         "n_pair": len(pair_place), "n_groups": len(groups), "n_bodies": len(lists["body"]),
         "n_columns": len(lists["column"]), "n_taus": len(lists["tau"]), "n_by_q": len(lists["by_q"]),
         "n_by_v": len(lists["by_v"]), "n_place": len(lists["place"]), "n_answer": max(rows, default=0), "n_values": values,
-        "n_state": nv + 12 * (int(model.nf) - 1) + 18 * (int(model.n) - 1) if groups else 0, "n_swing": nv,
+        "n_state": nv + 12 * (int(model.nf) - 1) + 18 * (int(model.n) - 1) + int(model.n_held)
+        if groups else 0, "n_swing": nv,
     }  # fmt: skip
     return blocks, {"sizes": sizes, **fields}
 
