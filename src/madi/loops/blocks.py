@@ -6,8 +6,8 @@ In columns measured by mass (`measure`) and with J = Phi_q of one block (topolog
 
 gives x = (1 - I_R J) t for a = 0, the projection, and x = I_R a for t = 0, I_R = J^T (J J^T)^-1, the pseudo-inverse, both
 but for eps; done twice, but for its square. eps is 1e-12 of the block's largest row, far above rounding, and makes every
-pivot exist where rows depend on others. The pivot of a row is the square of its distance from the rows before it: they tell
-how many are independent, and the condition. Of the inverse all entries that the factor has follow from its last column
+pivot exist where rows depend on others. The pivot of a row is the square of its distance from the rows before it: these tell
+the condition. Of the inverse all entries that the factor has follow from its last column
 backward, at the cost of the factorisation: among them the diagonal of the projector, how much of each column is free.
 
 docs/references.md: [Vanderbei 1995], [Erisman, Tinney 1975].
@@ -23,7 +23,7 @@ from madi.loops.kkt import EPSILON, eliminate
 
 TINY = 1e-12  # eps, against the square of a block's largest row
 DEPENDENT = 1e-9  # the same of a row's distance from those before it, below which it adds nothing
-REPROJECT_AT = 10.0  # condition number of J from which on projections are done twice
+SURE = 1e-3  # and above which, in all rows, none depends on others
 
 
 @kernel
@@ -81,18 +81,29 @@ def factor_blocks(model: Arrays, work: Work):
 
 @kernel
 def independent_rows(work: Work, b):
-    """Of a factored block how many rows are independent, and the smallest and the largest of their distances from the rows
-    before them; -1 where numbers are not finite."""
+    """Of a factored block how many rows are independent (-1 where numbers are not finite), and the smallest and the largest
+    of their distances from the rows before them. Where some distance is small, what is left of later rows is eps, magnified,
+    and the pivots cannot be counted; the rows that depend on others are then the trace of eps (J J^T + eps)^-1: the sum of
+    eps / (sigma^2 + eps) over the singular values of J, each one or nothing."""
     plan, F, eps = work.blocks, work.block_factor, work.block_epsilon[b]
-    count, low, high = 0, HUGE, 0.0
+    count, low, high, least = 0, HUGE, 0.0, HUGE
     for k in range(plan.first[b], plan.first[b + 1]):
         if plan.element[k] < 0:
             x = -1.0 / F[k] - eps
-            if not x < HUGE:
+            if not abs(x) < HUGE:
                 return -1, NAN, NAN
+            count, least = count + 1, min(least, x)
             if x * TINY > DEPENDENT * eps:
                 low, high = min(low, x), max(high, x)
-                count += 1
+    if least * TINY < SURE * eps:
+        invert(work, b)
+        trace = 0.0
+        for k in range(plan.first[b], plan.first[b + 1]):
+            if plan.element[k] < 0:
+                trace -= eps * work.block_inverse[k]
+        if not 0.0 <= trace <= count:
+            trace = 0.0 if trace < 0.0 else count
+        count -= int(trace + 0.5)
     return count, sqrt(low), sqrt(high)
 
 
@@ -129,9 +140,9 @@ def clear_rows(work: Work, b, X, at, f):
 
 
 @kernel
-def project(work: Work, b, X, at, f, times):
+def project(work: Work, b, X, at, f):
     """X <- (1 - I_R J) X of f directions side by side, which are zero at the rows."""
-    for _ in range(times):
+    for _ in range(2):
         solve_block(work, b, X, at, f)
         clear_rows(work, b, X, at, f)
 

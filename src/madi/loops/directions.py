@@ -6,7 +6,7 @@ at the rows), the f directions side by side. All in coordinates measured by mass
 
 from __future__ import annotations
 
-from madi.kernel import inline, kernel, sqrt, view1
+from madi.kernel import HUGE, inline, kernel, sqrt, view1
 from madi.loops.blocks import invert, project
 from madi.loops.dense import straighten
 from madi.loops.fields import Work
@@ -26,9 +26,9 @@ def of_block(work: Work, a, b, f):
 def freest(work: Work, b):
     """The column of block b of which most is left in the diagonal of the projector, among its unknowns."""
     plan, left = work.blocks, work.block_inverse
-    best, most = -1, 0.0
+    best, most = -1, -HUGE
     for k in range(plan.first[b], plan.first[b + 1]):
-        if plan.element[k] >= 0 and left[k] > most:
+        if plan.element[k] >= 0 and (best < 0 or left[k] > most):
             best, most = k, left[k]
     return best
 
@@ -49,12 +49,12 @@ def pick(work: Work, b, f):
         best = freest(work, b)
         for k in range(begin, end):
             x[k] = 1.0 if k == best else 0.0
-        project(work, b, x, begin, 1, 2)
+        project(work, b, x, begin, 1)
         length = take_out(work, b, N, f, i)
         for k in range(begin, end):
             N[(k - begin) * f + i] = x[k] / length
             left[k] = left[k] - (x[k] / length) * (x[k] / length)
-        left[best] = 0.0
+        left[best] = -HUGE
         if work.options.directions == BY_PARTITION:
             T[(best - begin) * f + i] = 1.0
     if work.options.directions != BY_PARTITION:

@@ -44,7 +44,6 @@ from __future__ import annotations
 from madi.kernel import inline, kernel, sqrt, view1
 from madi.loops import projection
 from madi.loops.blocks import (
-    REPROJECT_AT,
     factor_blocks,
     independent_rows,
     project,
@@ -67,7 +66,7 @@ STRAIGHT = 1e-3  # error of unit length and right angles whose square may stay f
 
 
 @kernel
-def carry(work: Work, b, f, times):
+def carry(work: Work, b, f):
     """work.null <- the directions of block b projected, work.gram <- their products, factored; returns the least and the
     largest pivot."""
     plan = work.blocks
@@ -75,7 +74,7 @@ def carry(work: Work, b, f, times):
     T, N = of_block(work, work.basis, b, f), of_block(work, work.null, b, f)
     for j in range(n * f):
         N[j] = T[j]
-    project(work, b, N, 0, f, times)
+    project(work, b, N, 0, f)
     if work.options.directions == BY_PSEUDO_INVERSE:
         return 1.0, 1.0
     G = view1(work.gram, plan.square[b], f * f)
@@ -131,13 +130,12 @@ def renew(model: Arrays, work: Work, b, judged):
     rows, least, most = independent_rows(work, b)
     if rows < 0:
         return NAN, False
-    f = columns_of(work, b) - rows
-    times = 1 if most < REPROJECT_AT * least else 2
+    f = max(0, columns_of(work, b) - rows)
     keep = work.basis_chosen != 0 and int(work.block_freedoms[b]) == f
     condition, anew = 1.0, not keep
     work.block_freedoms[b] = f
     if keep:
-        low, high = carry(work, b, f, times)
+        low, high = carry(work, b, f)
         condition = condition_of(work, least, most, low, high)
         if way == BY_PSEUDO_INVERSE:
             anew = judged and not turn(work, b, f, STRAIGHT)
@@ -146,7 +144,7 @@ def renew(model: Arrays, work: Work, b, judged):
     if anew:
         if not (keep and way in (BY_QR, BY_SVD) and turn(work, b, f, ORTHONORMAL)):
             pick(work, b, f)
-        low, high = carry(work, b, f, times)
+        low, high = carry(work, b, f)
         condition = condition_of(work, least, most, low, high)
         work.block_reference[b] = condition
     return condition, anew
