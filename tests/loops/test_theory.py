@@ -402,7 +402,7 @@ def kkt_rows(s, work, q):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_corrections_without_weights(way):
-    """P2's eq. (5.1): [J; T] dv = (what is missing, 0) in full; of the pseudo-inverse T is N, and dv least by coordinates."""
+    """P2's eq. (5.1): [J; T] dv = (what is missing, 0); of the pseudo-inverse T is N, and dv the least by coordinates."""
     for s, q, v in MECHANISMS:
         wild = v + np.random.default_rng(7).normal(size=s.nv)
         engine = s.engine("plain").for_run(directions=True, options=told(LOOP_METHODS[way](weighting="none")))

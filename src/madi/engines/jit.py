@@ -92,7 +92,8 @@ class JitEngine:
     def for_run(self, directions: bool = False, options: Any = None) -> JitEngine:
         """See Engine."""
         other = copy.copy(self)
-        other._own, other._directions, other._options = SimpleNamespace(), directions, options  # a run is one thread's at a time
+        other._own = SimpleNamespace()  # a run is one thread's at a time
+        other._directions, other._options = directions, options
         return other
 
     def with_slopes(self, slopes: Any) -> JitEngine:

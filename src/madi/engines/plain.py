@@ -44,8 +44,9 @@ class PlainEngine:
         return cls(system.layout, system.values)
 
     def __init__(
-        self, layout: Layout, values: np.ndarray | None = None, directions: bool = False, options: Any = None, slopes: Any = None
-    ):
+        self, layout: Layout, values: np.ndarray | None = None, directions: bool = False, options: Any = None,
+        slopes: Any = None,
+    ):  # fmt: skip
         self.layout, self.values = layout, values
         self.model = layout.arrays
         self._directions, self._options = directions, options

@@ -35,10 +35,10 @@ def freest(work: Work, b):
 
 @kernel
 def pick(work: Work, b, f):
-    """work.null: an orthonormal basis of the null space, P2's: of the projector's columns the longest that is left, normalised
-    and taken out of the others, again and again. (The projector is its own square: what is left of a column has the square
-    of its length on the diagonal, so that only the columns chosen are computed: a Cholesky factorisation with pivoting.)
-    work.basis: the same; of `partition` the coordinates chosen."""
+    """work.null: an orthonormal basis of the null space, P2's: of the projector's columns the longest that is left,
+    normalised and taken out of the others, again and again. (The projector is its own square: what is left of a column has
+    the square of its length on the diagonal, so that only the columns chosen are computed: a Cholesky factorisation with
+    pivoting.) work.basis: the same; of `partition` the coordinates chosen."""
     plan, left, x = work.blocks, work.block_inverse, work.motion
     begin, end = plan.first[b], plan.first[b + 1]
     N, T = of_block(work, work.null, b, f), of_block(work, work.basis, b, f)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from madi.errors import InputError, a_number
-from madi.loops.memory import LoopOptions
 from madi.loops.directions import BY_PARTITION, BY_PSEUDO_INVERSE, BY_QR, BY_SVD
+from madi.loops.memory import LoopOptions
 
 CLOSEST, WIDEST = 1e-13, 0.1  # m or rad: residuals that may be asked for
 # augmented Lagrangian: its softness against the projection's eps, iterations that take it out

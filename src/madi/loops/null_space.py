@@ -126,7 +126,7 @@ def outworn(model: Arrays, work: Work, b, condition):
 def renew(model: Arrays, work: Work, b, judged):
     """The directions of block b at the factor in work, chosen where there are none of the right number or, if they are to
     be judged, where they should be; (condition, whether they were chosen), NaN where numbers are not finite."""
-    plan, way = work.blocks, work.options.directions
+    way = work.options.directions
     rows, least, most = independent_rows(work, b)
     if rows < 0:
         return NAN, False
@@ -227,13 +227,15 @@ def step_for(model: Arrays, work: Work, force, violation):
     for b in range(plan.n_blocks):
         right_inverse_times(model, work, b, x)
     for c in range(model.nv):
-        if model.column_place[c] >= 0:
-            work.unknown[model.column_place[c]] = x[plan.column_at[c]] * work.column_scale[c] if work.basis_chosen != 0 else NAN
+        p = model.column_place[c]
+        if p >= 0:
+            work.unknown[p] = x[plan.column_at[c]] * work.column_scale[c] if work.basis_chosen != 0 else NAN
 
 
 @kernel
 def identities(model: Arrays, work: Work, b):
-    """Largest error in block b of J N^T = 0 and of J I_R a = a, a each column of J (where rows are independent, J I_R = 1)."""
+    """Largest error in block b of J N^T = 0 and of J I_R a = a, a each column of J: where rows are independent, of
+    J I_R = 1."""
     plan, x, f, worst = work.blocks, work.motion, int(work.block_freedoms[b]), 0.0
     begin, end, N = plan.first[b], plan.first[b + 1], of_block(work, work.null, b, f)
     for j in range(f):
