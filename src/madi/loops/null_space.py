@@ -123,9 +123,10 @@ def outworn(model: Arrays, work: Work, b, condition):
 
 
 @kernel
-def renew(model: Arrays, work: Work, b, judged):
-    """The directions of block b at the factor in work, chosen where there are none of the right number or, if they are to
-    be judged, where they should be; (condition, whether they were chosen), NaN where numbers are not finite."""
+def renew(model: Arrays, work: Work, b, ended):
+    """The directions of block b at the factor in work, chosen where there are none of the right number or where they should
+    be; (condition, whether they were chosen), NaN where numbers are not finite. `ended`: a step has, and the directions of
+    the pseudo-inverse go along."""
     way = work.options.directions
     rows, least, most = independent_rows(work, b)
     if rows < 0:
@@ -138,9 +139,9 @@ def renew(model: Arrays, work: Work, b, judged):
         low, high = carry(work, b, f)
         condition = condition_of(work, least, most, low, high)
         if way == BY_PSEUDO_INVERSE:
-            anew = judged and not turn(work, b, f, STRAIGHT)
+            anew = ended and not turn(work, b, f, STRAIGHT)
         else:
-            anew = judged and outworn(model, work, b, condition)
+            anew = outworn(model, work, b, condition)
     if anew:
         if not (keep and way in (BY_QR, BY_SVD) and turn(work, b, f, ORTHONORMAL)):
             pick(work, b, f)
@@ -158,7 +159,7 @@ def columns_of(work: Work, b):
 
 
 @kernel
-def renew_all(model: Arrays, work: Work, judged):
+def renew_all(model: Arrays, work: Work, ended):
     """Factors and directions of all blocks at the coefficients in work."""
     tally = work.tally
     if work.basis_chosen == 0:
@@ -166,7 +167,7 @@ def renew_all(model: Arrays, work: Work, judged):
     factor_blocks(model, work)
     worst, chosen = 1.0, False
     for b in range(work.blocks.n_blocks):
-        condition, anew = renew(model, work, b, judged)
+        condition, anew = renew(model, work, b, ended)
         chosen = chosen or anew
         if not condition <= worst:
             worst = condition
