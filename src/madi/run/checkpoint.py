@@ -227,10 +227,10 @@ def _possible_loops(scratch: dict[str, Any], stored: dict[str, np.ndarray]) -> b
         found[name] = type(memory)(memory.sizes, stored[f"{name}.ints"], stored[f"{name}.reals"], **memory.parts())
     work, tally = found["work"], found["tally"]
     good = 0 <= tally.singular_count <= REMEMBERED and tally.failed in (0, 1, 2)
-    if "column_order" in work.fields:
-        for places, most in ((work.row_order, len(work.phi)), (work.column_order, len(work.column_order))):
-            good = good and bool(np.all((places >= 0) & (places < max(most, 1)) & (places == np.floor(places))))
-        good = good and 0 <= work.rank <= min(len(work.phi), len(work.column_order)) and 0 <= work.most_rank <= len(work.phi)
+    if "block_freedoms" in work.fields:
+        plan, f = work.blocks, work.block_freedoms
+        lines = np.maximum(np.diff(plan.first), 1)
+        good = good and bool(np.all((f >= 0) & (f <= np.diff(plan.directions) // lines) & (f == np.floor(f))))
     return bool(good and work.factor_valid in (0, 1) and work.basis_chosen in (0, 1))
 
 

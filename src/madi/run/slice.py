@@ -34,7 +34,7 @@ from madi.system.observation import Observation
 from madi.topology.parameters import Parameters
 
 ROOM = 4_000_000  # numbers the rows of a slice may have (32 MB)
-BEGUN = ("basis_chosen", "factor_valid", "rank", "most_rank")  # of the loops' scratch: zero where a run begins
+BEGUN = ("basis_chosen", "factor_valid")  # of the loops' scratch: zero where a run begins
 CAUSES = {NOT_FINITE: "not finite", STEP_TOO_SMALL: "step too small", NEWTON_FAILED: "no convergence"}
 OPEN, SPOILED = "loops cannot be closed", "results not finite"
 

@@ -223,13 +223,13 @@ class Solver(Integration):
             self.loops.put(self.options)
         forward = self.loops.forward if self.loops is not None else None
         self.entry = forward or system.entry(formulation)
-        dense = self.loops is not None and self.loops.dense
-        self.engine, self.engine_name = system.engine(engine).for_run(dense, self.options), engine
+        directions = self.loops is not None and self.loops.directions
+        self.engine, self.engine_name = system.engine(engine).for_run(directions, self.options), engine
         if isinstance(self.jacobian, Slopes) and not self.engine.made_for_model:
             self.engine = self.engine.with_slopes(self.jacobian)
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         apart = self.engine.made_for_model and (self.loops or self.jumps)
-        self.closing_engine = system.engine("jit").for_run(dense, self.options) if apart else self.engine
+        self.closing_engine = system.engine("jit").for_run(directions, self.options) if apart else self.engine
         # what judges modes, likewise
         self.judge = system.engine("jit").for_run() if self.closing_engine.made_for_model else self.closing_engine
         self.way = f"{formulation} {self.loops.words() if self.loops else ''}"
@@ -261,7 +261,7 @@ class Solver(Integration):
         if self.loops is not None:
             work, fresh = self.closing_engine.work, fresh_tally()
             work.tally.int_memory[:], work.tally.real_memory[:] = fresh.int_memory, fresh.real_memory
-            work.factor_valid = work.basis_chosen = work.rank = work.most_rank = 0
+            work.factor_valid = work.basis_chosen = 0
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero; what is locked does not move."""
@@ -447,7 +447,7 @@ class Solver(Integration):
         found = {"loops": self.loops.name, **loop_statistics(tally)}
         if self.engine.made_for_model:  # generated C factors whenever it is asked, and the closer counts its own
             found["factorisations"] += int(tally.asked)
-        if self.loops.dense:
+        if self.loops.directions:
             found["decompositions"] = int(tally.decompositions)
             found["condition"] = float(tally.worst_condition)
             found["basis_jump"] = float(tally.largest_turn)
