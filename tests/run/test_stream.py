@@ -138,7 +138,8 @@ def test_a_run_that_was_stopped_has_what_was_computed(checkpoint, tmp_path, smal
     for error, why in ((stopped.value, "stopped"), (failed.value, "raised ValueError: no more")):
         assert 190 <= len(error.run["time"]) <= 201
         assert why in error.run.incomplete
-    found = madi.load_run(tmp_path / "run.nc")
+    assert madi.load_run(tmp_path / "run.nc").incomplete == "stopped"
+    found = madi.load_run(tmp_path / "run.failed.nc")  # what is there already may be a whole run
     assert "raised ValueError: no more" in found.incomplete
     assert "raised ValueError: no more" in str(failed.value)
     whole = madi.simulate(until(1.0, ValueError()), 0.2, **options | {"out": None, "checkpoint": None})
@@ -167,6 +168,13 @@ def test_a_run_that_ctrl_c_stopped_goes_on(tmp_path, monkeypatch):
     assert run.statistics["evaluations"] == whole.statistics["evaluations"]
     for name in whole.data.data_vars:
         assert np.array_equal(run.data[name].values, whole.data[name].values, equal_nan=True), name
+
+
+def test_a_run_without_outputs_has_no_file(tmp_path):
+    with pytest.raises(madi.RunError) as failed:
+        madi.simulate(until(-1.0, ValueError("at once")), 0.2, step=1e-3, engine="jit", out=tmp_path / "run.nc")
+    assert len(failed.value.run["time"]) == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 KILLED = """

@@ -22,6 +22,7 @@ from madi.equations.accelerations import (
     meet_drives,
     multipliers,
 )
+from madi.equations.contacts import contacts
 from madi.equations.loads import loads, loads_newton_euler
 from madi.equations.modes import switch, watch
 from madi.equations.observe import OBSERVED, POSES, STATE, body_pose, observe, point_jacobian, poses, state
@@ -85,6 +86,7 @@ ENTRIES: dict[str, Entry] = {
     "poses": Entry(poses, POSES),
     "body-pose": Entry(body_pose, Row(position="3", rotation="9"), Row(frame="13")),
     "point-jacobian": Entry(point_jacobian, Row(velocity=("3*nv",), turning=("3*nv",)), Row(point="4")),
+    "contacts": Entry(contacts, None, Row(), traced=False),
     "loads": Entry(loads, None, A),
     "loads-newton-euler": Entry(loads_newton_euler, None, A),
 }

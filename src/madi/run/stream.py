@@ -23,7 +23,8 @@ class Stream:
     its states are in a file without a name in the same folder, which vanishes with the process (of a run with a checkpoint:
     in FILE.outputs beside the checkpoint's FILE, which stays); then all that follows from them is computed piece by piece,
     and the file appears under its name. One that is there already is replaced then. Of a run that failed, or was stopped by
-    Ctrl-C, what was computed is in it: its `run.incomplete` says why there is no more."""
+    Ctrl-C, what was computed is in it: its `run.incomplete` says why there is no more. (It does not take the place of a
+    whole run: where there is a file already, it is in FILE.failed.nc.)"""
 
     file: str | Path
     dtype: Any = None
@@ -45,13 +46,21 @@ class Stream:
 
     def take(self, run: Run) -> Run:
         """The run as its file has it: written now, read when it is asked for."""
+        if not len(run.arrays["time"]):
+            return run
+        target = place_of(self.path, run.incomplete is not None)
         try:
-            run.save(self.path, dtype=self.dtype, compression=self.compression)
+            run.save(target, dtype=self.dtype, compression=self.compression)
         except OSError as error:
             raise RunError(
-                f"{self.path}: the run cannot be written ({error}). It is in error.run: run.save(...)", run
+                f"{target}: the run cannot be written ({error}). It is in error.run: run.save(...)", run
             ) from error
-        return opened(self.path, run._model)
+        return opened(target, run._model)
+
+
+def place_of(target: Path, failed: bool) -> Path:
+    """Where a run is saved: one that failed does not take the place of a whole one."""
+    return target.with_suffix(f".failed{target.suffix}") if failed and target.exists() else target
 
 
 def stream_of(out: Stream | str | Path | None) -> Stream | None:
