@@ -79,7 +79,6 @@ class Scene:
         )
         self.m.fixed("J", self.m.ground, "c", at=root)
 
-
     def contact(self):
         self.m.shape("one", "a", "sphere", radius=0.55)
         self.m.shape("other", "b", "box", size=(1.0, 1.2, 0.9))

@@ -28,6 +28,7 @@ from madi.equations.observe import OBSERVED, POSES, STATE, body_pose, observe, p
 from madi.equations.residual import BALANCE, GAPS, TERMS, TRIAL, constraints, gaps, inverse_dynamics, mass_matrix, residual
 from madi.equations.row import Row, with_bodies
 from madi.equations.slopes import slopes
+from madi.equations.tires import tires
 from madi.kernel import Kernel
 
 A, TAU = Row(a="nv", held="n_held"), Row(tau="nv", held="n_held")  # accelerations; generalised forces; held values
@@ -86,6 +87,7 @@ ENTRIES: dict[str, Entry] = {
     "poses": Entry(poses, POSES),
     "body-pose": Entry(body_pose, Row(position="3", rotation="9"), Row(frame="13")),
     "point-jacobian": Entry(point_jacobian, Row(velocity=("3*nv",), turning=("3*nv",)), Row(point="4")),
+    "tires": Entry(tires, None, Row(), traced=False),
     "loads": Entry(loads, None, A),
     "loads-newton-euler": Entry(loads_newton_euler, None, A),
 }

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from madi.equations.fields import Arrays
 from madi.kernel import kernel
 from madi.kernel.fields import ABSENT, Fields, Function, Reals, function, integer, part, real, reals
@@ -115,10 +117,14 @@ class AdaptiveMemory(StageMemory):
     last_error: float = real()  # of the step before, against the tolerance
 
 
-def make_memory(memory: Any, sizes: dict[str, int], times: Any, model: Any, plan: Any = None) -> Any:
-    """Memory of a run with these sizes (nq, nv, nr) and output times, its functions absent; `model`: the chart."""
+def make_memory(
+    memory: Any, sizes: dict[str, int], times: Any, model: Any, plan: Any = None, room: Callable[[int], Any] = np.zeros
+) -> Any:
+    """Memory of a run with these sizes (nq, nv, nr) and output times, its functions absent; `model`: the chart; `room`:
+    gives so many numbers for the outputs."""
     sizes = {"n_held": 0, **sizes}  # (absolute coordinates have none)
-    outputs = Outputs({**sizes, "outputs": len(times)})
+    recorded = {**sizes, "outputs": len(times)}
+    outputs = Outputs(recorded, real_memory=room(Outputs.length(recorded, True)))
     outputs.times[:] = times
     parts: dict[str, Any] = {"model": model, "tally": fresh_tally(), "outputs": outputs}
     if plan is not None:

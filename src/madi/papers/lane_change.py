@@ -212,7 +212,7 @@ def settled(c: Car) -> float:
     """How far the two ways to settle are apart, in height and pitch of the chassis and travel of the wheels."""
     quiet, slow = (c.settle(way=way) for way in ("statics", "time"))
     system = c.model.build()
-    a, b = (system.observe(one.q0, engine="plain").position[0, :, 2] for one in (quiet, slow))
+    a, b = (system.observe(one.q0).position[0, :, 2] for one in (quiet, slow))
     return float(np.max(np.abs(a - b)))
 
 

@@ -21,6 +21,7 @@ from madi.model.model import END_ROUNDING
 
 if TYPE_CHECKING:
     from madi.run.checkpoint import Checkpoint
+    from madi.run.stream import Stream
 
 MOST_STEPS = 1e12  # of a run: nobody waits for more
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
@@ -50,6 +51,7 @@ class RunOptions(ManyOptions, total=False):
     start: Both
     progress: bool | None
     checkpoint: Checkpoint | str | Path | None
+    out: Stream | str | Path | None
     history: bool
     every: float | None
 
