@@ -199,9 +199,9 @@ class System(Evaluation):
 
     @cached_property
     def slopes(self) -> Slopes | None:
-        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none: with flexible
-        bodies, and functions that stay in Python; and where a trace of the whole is the smaller one."""
-        if self.layout.header("n_other") or self.outside is not None:
+        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none: with
+        functions that stay in Python; and where a trace of the whole is the smaller one."""
+        if self.outside is not None:
             return None
         if sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist()) > ROADS_PER_COLUMN * self.nv:
             return None
