@@ -83,7 +83,7 @@ def motion(model: Arrays, work: Work, i):
 def as_a_whole(model: Arrays, work: Work, i):
     """W, p and N of the body alone, by m, S, J and how they change; p and N about the reference origin."""
     R, r, f = work.R, three(work.r, i), model.modal[i]
-    u, a, w, e = motion(model, work, i)
+    _, a, w, e = motion(model, work, i)
     functions_in_motion(model, work, i)
     S_rate, N_rate, S_second, N_second, J_rate = modes_in_motion(model, work, i)
     S, J, m = three(work.bent, f), bent_inertia(model, work, i), model.shape[model.integral_at[i, RIGID]]
@@ -92,20 +92,30 @@ def as_a_whole(model: Arrays, work: Work, i):
     moment = plus(moment, cross(w, plus(N_rate, symmetric_times(J, w))))
     force = turned(R, i, force)
     put(work.W, i, join(force, plus(turned(R, i, moment), cross(r, force))))
+    put(work.momentum, i, plus(first(momentum_of(work.inertia, i, six(work.Y, i))), turned(R, i, S_rate)))
     put_coriolis(work, i, six(work.Y, i))
-    N, s, l, J_rate = work.coriolis, turned(R, i, S_rate), turned(R, i, N_rate), turned_symmetric(R, i, J_rate)
-    put(work.momentum, i, plus(first(momentum_of(work.inertia, i, six(work.Y, i))), s))
-    # 2 int ((r . rho') 1 - rho' r^T) dm = J' - [int rho x rho' x] + 2 ((r_o . S') 1 - S' r_o^T)
-    d = 2.0 * dot(r, s)
-    x, y, z = scaled(-2.0 * r[0], s), scaled(-2.0 * r[1], s), scaled(-2.0 * r[2], s)
-    N[i, 0], N[i, 4], N[i, 8] = N[i, 0] + J_rate[0] + d + x[0], N[i, 4] + J_rate[3] + d + y[1], N[i, 8] + J_rate[5] + d + z[2]
-    N[i, 1], N[i, 2] = N[i, 1] + J_rate[1] + y[0] + l[2], N[i, 2] + J_rate[2] + z[0] - l[1]
-    N[i, 3], N[i, 5] = N[i, 3] + J_rate[1] + x[1] - l[2], N[i, 5] + J_rate[4] + z[1] + l[0]
-    N[i, 6], N[i, 7] = N[i, 6] + J_rate[2] + x[2] + l[1], N[i, 7] + J_rate[4] + y[2] - l[0]
+    add_bending(work, i, turned(R, i, S_rate), turned(R, i, N_rate), turned_symmetric(R, i, J_rate))
     put(work.frame_W, f, six(work.W, i))
     put(work.frame_p, f, three(work.momentum, i))
     for k in range(9):
-        work.frame_N[f, k] = N[i, k]
+        work.frame_N[f, k] = work.coriolis[i, k]
+
+
+@inline
+def add_bending(work: Work, i, s, l, J):
+    """Add 2 int ((r . rho') 1 - rho' r^T) dm = J' - l~ + 2 ((r_o . s) 1 - s r_o^T) to N, of s = int rho' dm and
+    l = int rho x rho' dm, all in reference axes."""
+    N, r = work.coriolis, scaled(2.0, three(work.r, i))
+    d = dot(r, s)
+    N[i, 0] = N[i, 0] + (J[0] + d - s[0] * r[0])
+    N[i, 1] = N[i, 1] + (J[1] + l[2] - s[0] * r[1])
+    N[i, 2] = N[i, 2] + (J[2] - l[1] - s[0] * r[2])
+    N[i, 3] = N[i, 3] + (J[1] - l[2] - s[1] * r[0])
+    N[i, 4] = N[i, 4] + (J[3] + d - s[1] * r[1])
+    N[i, 5] = N[i, 5] + (J[4] + l[0] - s[1] * r[2])
+    N[i, 6] = N[i, 6] + (J[2] + l[1] - s[2] * r[0])
+    N[i, 7] = N[i, 7] + (J[4] - l[0] - s[2] * r[1])
+    N[i, 8] = N[i, 8] + (J[5] + d - s[2] * r[2])
 
 
 @kernel
@@ -209,10 +219,8 @@ def by_place(model: Arrays, work: Work, i):
     slope, stride, parts = model.slope_at[i], model.n_slopes, model.part_end[i, X_END]
     sigma, A, C = model.integral_at[i, SIGMA] + parts, column_of(work.spin, 0), column_of(work.gyre, 0)
     for p in range(model.slopes[i]):
-        k = slope + p
-        w, w1, w2, s, m = work.slope[k], work.slope_rate[k], work.slope_second[k], model.shape[sigma + p], moment_of(
-            model, work, i, parts + p
-        )
+        k, s, m = slope + p, model.shape[sigma + p], moment_of(model, work, i, parts + p)
+        w, w1, w2 = work.slope[k], work.slope_rate[k], work.slope_second[k]
         Q = vector_of(model, i, work.pushes, parts + p)
         q, v = plus_scaled(plus_scaled(scaled(w2, X_AXIS), w, A), w1, C), plus_scaled(scaled(2.0 * w1, X_AXIS), w, C)
         put_column(work.place_q, k, stride, join(scaled(s, q), plus_scaled(cross(m, q), w, cross(X_AXIS, Q))))
@@ -254,27 +262,28 @@ def mode_forces(model: Arrays, work: Work, i):
         put(work.G, c, join(g, plus(k, cross(r, g))))
 
 
+@inline
+def by_slope(model: Arrays, work: Work, i, u, change):
+    """The wrench sum_p psi_u' x_p of the wrenches in work.place_q or place_v."""
+    row, psi = model.eta_at[i], model.integral_at[i, SLOPE] + u * model.slopes[i]
+    start, end = model.part_first[row + u], model.part_last[row + u]
+    times(change, model.slope_at[i], model.n_slopes, COLUMNS, model.shape, psi, start, end, work.wrench, 0)
+    return six_at(work.wrench, 0)
+
+
 @kernel
 def add_part(model: Arrays, work: Work, i, u):
     """Add a part's share to E, F and G of its mode, in the body's axes."""
     row, n, k = model.eta_at[i], functions(model, i), axis_of(model, i, u)
-    c, s, p, e = model.v_at[i] + model.part_mode[row + u], model.shape[model.integral_at[i, SIGMA] + u], moment_of(
-        model, work, i, u
-    ), unit(k)
+    c, s = model.v_at[i] + model.part_mode[row + u], model.shape[model.integral_at[i, SIGMA] + u]
+    p, e = moment_of(model, work, i, u), unit(k)
     A, C = column_of(work.spin, k), column_of(work.gyre, k)
     F = join(scaled(s, A), plus(cross(e, vector_of(model, i, work.pushes, u)), cross(p, A)))
     G, eps = join(scaled(s, C), cross(p, C)), scaled(2.0, cross(vector_of(model, i, work.momenta, u), e))
     if model.slopes[i] > 0 and u < model.part_end[i, Z_END]:
-        places, at_q = model.integral_at[i, SLOPE] + u * model.slopes[i], 3 * row + model.part_end[i, X_END]
-        start, end = model.part_first[row + u], model.part_last[row + u]
-        for way in range(2):
-            change = work.place_q if way == 0 else work.place_v
-            times(change, model.slope_at[i], model.n_slopes, COLUMNS, model.shape, places, start, end, work.wrench, 0)
-            if way == 0:
-                F = plus(F, six_at(work.wrench, 0))
-            else:
-                G = plus(G, six_at(work.wrench, 0))
-        y, z = taken_from(model, work, i, u, work.momenta, at_q + n), taken_from(model, work, i, u, work.momenta, at_q + 2 * n)
+        k = 3 * row + model.part_end[i, X_END]
+        y, z = taken_from(model, work, i, u, work.momenta, k + n), taken_from(model, work, i, u, work.momenta, k + 2 * n)
+        F, G = plus(F, by_slope(model, work, i, u, work.place_q)), plus(G, by_slope(model, work, i, u, work.place_v))
         eps = plus(eps, (0.0, 2.0 * z, -2.0 * y))
     put(work.E, c, plus(three(work.E, c), eps))
     put(work.F, c, plus(six(work.F, c), F))

@@ -24,7 +24,7 @@ are sums, as inertias are. With K, C and W of the subtree of column c and U_c = 
     dR_c/dv_j     = U_c . kappa_j + E_c . B_j           j carries c,
                     B_c . G_j                           else,  G_j = K_j kappa_j + C_j B_j.
 
-Flexible bodies have the same numbers, with a unit motion for each thing that a mode moves in its own way: bodies/modal_slopes.py.
+Flexible bodies have the same numbers, a mode being a column for each thing it moves in its own way: bodies/modal_slopes.py.
 Forces of elements and multipliers are not in W here: see equations/slopes.py.
 
 docs/references.md: [Carpentier, Mansard 2018], [Singh, Russell, Wensing 2022], [Featherstone 2008].

@@ -16,7 +16,7 @@ docs/references.md: [Carpentier, Mansard 2018].
 
 from __future__ import annotations
 
-from madi.constraints.dispatch import apply_multipliers, evaluate_rows, jacobian_entry, pair_frames, pair_swing
+from madi.constraints.dispatch import evaluate_rows, jacobian_entry, pair_frames, pair_swing
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.slopes import columns, subtrees, tree_slopes, whole_loads
 from madi.equations.fields import Arrays, Work
@@ -25,7 +25,6 @@ from madi.equations.residual import TRIAL_A, TRIAL_HELD, TRIAL_LAM
 from madi.joints.chart import exponential
 from madi.joints.columns import is_free
 from madi.kernel import call, inline, kernel
-from madi.signals.tape import apply_forces
 from madi.spatial.vector import (
     NO_MOTION,
     dot,
@@ -51,8 +50,12 @@ def slopes(model: Arrays, work: Work, t, q, v, x, out):
     subtrees(model, work)
     if model.nr > 0:
         evaluate_rows(model, work)
+    if plan.n_groups > 0:
+        gather_state(model, work, x)
+        call(plan.elements, t, q, v, plan.state, plan.element_values)
     if model.n_other > 0:
-        put_whole_loads(model, work, t, x)
+        applied_loads(model, work, x)
+        whole_loads(model, work)
     columns(model, work, x)
     tree_slopes(model, work, out, by_v, by_q)
     k = plan.n_tree - plan.n_alone
@@ -62,7 +65,7 @@ def slopes(model: Arrays, work: Work, t, q, v, x, out):
     if model.nr > 0:
         row_slopes(model, work, x, out, by_q)
     if plan.n_groups > 0:
-        element_slopes(model, work, t, q, v, x, out, by_v, by_q)
+        element_slopes(model, work, out, by_v, by_q)
 
 
 @kernel
@@ -80,16 +83,23 @@ def trial_state(model: Arrays, work: Work, t, q, v, x):
 
 
 @kernel
-def put_whole_loads(model: Arrays, work: Work, t, x):
-    """Of every subtree its whole load: what modes of one body turn, in each other's equations (bodies/modal_slopes.py)."""
-    for c in range(model.nv):
-        work.P[c] = 0.0
-    apply_forces(model, work, t, work.P)
-    if model.nr > 0:
-        for r in range(model.nr):
-            work.lam[r] = x[TRIAL_LAM(model) + r]
-        apply_multipliers(model, work)
-    whole_loads(model, work)
+def applied_loads(model: Arrays, work: Work, x):
+    """What force elements and multipliers put on the bodies, into work.Q; values of elements and psi are there."""
+    plan, Q = work.slopes, work.Q
+    for i in range(model.n):
+        put(Q, i, NO_MOTION)
+    at = 0
+    for g in range(plan.n_groups):
+        for e in range(plan.group_body[g], plan.group_body[g + 1]):
+            i = plan.body[e]
+            put(Q, i, plus(six(Q, i), six_at(plan.element_values, at + 6 * (e - plan.group_body[g]))))
+        at += value_count(work, g)
+    for r in range(model.nr):
+        k = model.row_pair[r]
+        if k >= 0 and model.row_place[r] >= 0:
+            load, a, b = scaled(x[TRIAL_LAM(model) + r], six(work.psi, r)), model.pair_a[k], model.pair_b[k]
+            put(Q, a, plus(six(Q, a), load))
+            put(Q, b, minus(six(Q, b), load))
 
 
 @kernel
@@ -200,16 +210,29 @@ def motion_to(model: Arrays, e, way):
 # ---- force elements -----------------------------------------------------------------------------------------------------
 
 
+@inline
+def row_count(work: Work, g):
+    """Wrenches and generalised forces of a group: numbers."""
+    plan = work.slopes
+    return 6 * (plan.group_body[g + 1] - plan.group_body[g]) + plan.group_tau[g + 1] - plan.group_tau[g]
+
+
+@inline
+def value_count(work: Work, g):
+    """How many of the elements' values are a group's."""
+    plan = work.slopes
+    bodies = plan.group_body[g + 1] - plan.group_body[g]
+    direct = plan.group_by_q[g + 1] - plan.group_by_q[g] + plan.group_by_v[g + 1] - plan.group_by_v[g]
+    return 6 * bodies + (12 * bodies + direct) * row_count(work, g)
+
+
 @kernel
-def element_slopes(model: Arrays, work: Work, t, q, v, x, out, by_v, by_q):
+def element_slopes(model: Arrays, work: Work, out, by_v, by_q):
     """What force elements add to R by qd and by q."""
     plan = work.slopes
-    gather_state(model, work, x)
-    call(plan.elements, t, q, v, plan.state, plan.element_values)
     at, p = 0, 0
     for g in range(plan.n_groups):
-        bodies = plan.group_body[g + 1] - plan.group_body[g]
-        rows = 6 * bodies + plan.group_tau[g + 1] - plan.group_tau[g]
+        bodies, rows = plan.group_body[g + 1] - plan.group_body[g], row_count(work, g)
         by_motion = at + 6 * bodies  # values of a group: wrenches; by motions, by velocities of its bodies; direct ones
         by_rate = by_motion + 6 * bodies * rows
         direct = by_rate + 6 * bodies * rows
@@ -225,7 +248,7 @@ def element_slopes(model: Arrays, work: Work, t, q, v, x, out, by_v, by_q):
             for k in range(rows):
                 plan.answer_q[k], plan.answer_v[k] = 0.0, plan.element_values[direct + e * rows + k]
             p = add_group(model, work, g, -1, at, p, out, by_v, by_q)
-        at = direct + (plan.group_by_v[g + 1] - plan.group_by_v[g]) * rows
+        at += value_count(work, g)
 
 
 @kernel
