@@ -7,6 +7,9 @@ bodies (`swing` in constraints/), s_c = 1 or -1 where column c moves body b or a
     d(s_c B_c . f)/dtheta_j = s_c (B_c . d_j f + (D_j x B_c) . f),      the latter where j carries c,
     dPhi'/dtheta_j = d_j psi . dY + s_j psi . (D_j x Y + psi_j),         dY = Y_b - Y_a, Y of the body that j moves.
 
+A mode of a flexible body moves both bodies of a pair, each by a unit motion of its own: then both terms are there. What the
+modes of one body do to each other by what hangs on it takes the whole load of every point, dynamics/slopes.py `whole_loads`.
+
 Force elements are traced by themselves, as functions of the poses and velocities of the bodies they see (symbolic/
 elements.py): small programs, their number that of the elements. They give the wrenches Q of a group of bodies, and how these
 change by motions and velocities of the bodies; of R_c = -B_c . Q this is used as above.
