@@ -23,8 +23,9 @@ and, for derivatives (dynamics/slopes.py), by files of their own beside these (r
 
 Rigid bodies are met in every model: theirs is inlined. What others need is compiled by itself when a model first has one
 (`kernel.separate`). A new kind is a file beside these, with `owns(model, i)` and these operations (those it does not change
-it takes from rigid.py), and its place in `OTHERS`. If it has numbers of its own (fields.py), `pack(body, R)` gives them by
-name for any body as drawn, R from the body's axes to its internal frame's.
+it takes from rigid.py), and its place in `OTHERS`; for derivatives one more in `SLOPES`, or the trace gives them. If it
+has numbers of its own (fields.py), `pack(body, R)` gives them by name for any body as drawn, R from the body's axes to its
+internal frame's.
 """
 
 from __future__ import annotations
@@ -46,6 +47,13 @@ SLOPES: tuple[ModuleType, ...] = (rigid_slopes, modal_slopes)
 def count_others(model: Any, n: int) -> int:
     """How many bodies of these arrays are not rigid."""
     return sum(any(kind.owns(model, i) for kind in OTHERS) for i in range(n))
+
+
+def without_slopes(model: Any, n: int) -> bool:
+    """Whether a body is of a kind that gives no derivatives."""
+    known = [kind.owns for kind in SLOPES if hasattr(kind, "owns")]
+    others = (i for i in range(n) if any(kind.owns(model, i) for kind in OTHERS))
+    return any(not any(owns(model, i) for owns in known) for i in others)
 
 
 def packed(body: Any, R: np.ndarray) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def as_a_whole(model: Arrays, work: Work, i):
     R, r, f = work.R, three(work.r, i), model.modal[i]
     _, a, w, e = motion(model, work, i)
     functions_in_motion(model, work, i)
-    S_rate, N_rate, S_second, N_second, J_rate = modes_in_motion(model, work, i)
+    S_rate, N_rate, S_second, N_second, J_rate = rates_of_modes(model, work, i)
     S, J, m = three(work.bent, f), bent_inertia(model, work, i), model.shape[model.integral_at[i, RIGID]]
     force = plus(plus_scaled(cross(e, S), m, a), plus(S_second, cross(w, plus(scaled(2.0, S_rate), cross(w, S)))))
     moment = plus(plus(cross(S, a), symmetric_times(J, e)), plus(N_second, symmetric_times(J_rate, w)))
@@ -133,7 +133,7 @@ def functions_in_motion(model: Arrays, work: Work, i):
 
 
 @kernel
-def modes_in_motion(model: Arrays, work: Work, i):
+def rates_of_modes(model: Arrays, work: Work, i):
     """int rho' dm, int rho x rho' dm, the same of rho'', and J'."""
     S1, N1, S2, N2, J1 = NO_VECTOR, NO_VECTOR, NO_VECTOR, NO_VECTOR, NO_MOTION
     for c in range(model.v_at[i], model.v_end[i]):

@@ -21,4 +21,4 @@ class Arrays(BodyArrays):
 
 
 class Work(BodyWork):
-    """Nothing of their own."""
+    """What bodies write is all."""

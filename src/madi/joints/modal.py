@@ -234,7 +234,7 @@ def add_power(model: Arrays, i, q, k, bow, m, load, sign, out, start):
         if model.turn[i] >= 0:
             across = cross(turning(model, i, c, left), f)
         if model.turn[i] == ANYHOW:
-            turn = turned_power(left, db, dc, moment, at(shape, thetas + 3 * c))
+            turn = turning_power(left, db, dc, moment, at(shape, thetas + 3 * c))
         for d in range(n):
             x = 0.0
             if model.bows[i] > 0:
@@ -247,7 +247,7 @@ def add_power(model: Arrays, i, q, k, bow, m, load, sign, out, start):
 
 
 @inline
-def turned_power(left, db, dc, n, x):
+def turning_power(left, db, dc, n, x):
     """y with n . dJ x = y . dtheta."""
     t, b, c = left
     y, z = cross(t, x), cross(n, t)

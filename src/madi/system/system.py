@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.bodies import without_slopes
 from madi.equations.observe import OBSERVED
 from madi.equations.residual import TERMS
 from madi.equations.row import with_bodies
@@ -199,8 +200,11 @@ class System(Evaluation):
     @cached_property
     def slopes(self) -> Slopes | None:
         """The derivatives of the residual by recursion (equations/slopes.py). None where there is none: with
-        functions that stay in Python; and where a trace of the whole is the smaller one."""
+        functions that stay in Python, with kinds of bodies that give no derivatives, and where a trace of the whole is
+        smaller."""
         if self.outside is not None:
+            return None
+        if self.layout.header("n_other") and without_slopes(self.layout.arrays, self.layout.header("n")):
             return None
         if sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist()) > ROADS_PER_COLUMN * self.nv:
             return None
