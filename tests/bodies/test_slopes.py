@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import madi
+from madi import bodies
+from madi.bodies import rigid_slopes
 from madi.flexible import rectangle
 from madi.joints.chart import exponential
 from madi.joints.modal import second_series
@@ -193,6 +195,14 @@ def test_derivatives_of_many_modes_are_exact_and_used():
     np.testing.assert_allclose(by_tau, by_tau.T, atol=1e-9 * np.max(np.abs(by_tau)))
     run = madi.simulate(m, 0.01, step=1e-3, method="newmark", engine="jit")
     assert run.statistics["jacobian"] == "exact"
+
+
+def test_kinds_without_derivatives_keep_the_trace(monkeypatch):
+    """A new kind of body need not have any: none are taken for a rigid body's."""
+    s = ralf.model().build()
+    monkeypatch.setattr(bodies, "SLOPES", (rigid_slopes,))
+    assert s.slopes is None
+    assert s.residual_blocks is s.traced_blocks
 
 
 def test_second_derivatives_of_the_series():
