@@ -14,7 +14,7 @@ __all__ = ["Arrays", "SlopePlan", "Work"]
 class SlopePlan(Fields):
     """Where derivatives of the residual go (topology/slopes.py lists them, slopes.py makes them); empty, all zero, in a
     scratch that nobody asks for them. Groups: force elements with the bodies they see and act on; of group g its bodies
-    are body[group_body[g]] and on, and so with the columns these hang on and all else it has a list of."""
+    are body[group_body[g]] and on, and so with the unit motions these hang on and all else it has a list of."""
 
     n_tree: int = size()  # entries of R by qdd
     n_all: int = size()  # of R by qd, and by q: the first are those of the tree
@@ -23,7 +23,7 @@ class SlopePlan(Fields):
     n_pair: int = size()
     n_groups: int = size()
     n_bodies: int = size()
-    n_columns: int = size()
+    n_motions: int = size()
     n_taus: int = size()
     n_by_q: int = size()
     n_by_v: int = size()
@@ -34,15 +34,15 @@ class SlopePlan(Fields):
     n_swing: int = size()
     alone: Ints = ints("n_alone")  # columns that meet nothing: first-order states, and those that are prescribed
     pair_place: Ints = ints("n_pair")  # of each pair of frames, columns by columns: the entry
-    pair_carried: Ints = ints("n_pair")  # 1: the one carries the other
+    pair_carried: Ints = ints("n_pair")  # the one carries the other 1: on the way to b, 2: to a
     group_body: Ints = ints("n_groups+1")
-    group_column: Ints = ints("n_groups+1")
+    group_motion: Ints = ints("n_groups+1")
     group_tau: Ints = ints("n_groups+1")
     group_by_q: Ints = ints("n_groups+1")
     group_by_v: Ints = ints("n_groups+1")
     body: Ints = ints("n_bodies")
-    column: Ints = ints("n_columns")
-    moves: Ints = ints("n_columns")  # which of the group's bodies it moves, a bit for each
+    motion: Ints = ints("n_motions")  # unit motions, on the ways to its bodies
+    moves: Ints = ints("n_motions")  # which of the group's bodies it moves, a bit for each
     tau: Ints = ints("n_taus")  # columns the group acts on
     by_q: Ints = ints("n_by_q")  # columns it depends on beside its bodies
     by_v: Ints = ints("n_by_v")

@@ -133,7 +133,7 @@ def element_program(layout: Layout, parameters: Parameters | None = None) -> tup
 
 
 def slopes_of(layout: Layout, parameters: Parameters | None = None) -> Slopes | None:
-    """All derivatives by recursion, of a model of rigid bodies. Of the last few models they are kept: one is often settled,
+    """All derivatives by recursion. Of the last few models they are kept: one is often settled,
     linearised and simulated, each time built anew."""
     key = None if parameters else (layout.ints.tobytes(), layout.reals.tobytes(), layout.curve_key)
     if key in _kept:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.bodies import without_slopes
 from madi.equations.observe import OBSERVED
 from madi.equations.residual import TERMS
 from madi.equations.row import with_bodies
@@ -159,8 +160,7 @@ class System(Evaluation):
     def derivatives(
         self, q: States, v: States, tau: States | None = None, t: Numbers = 0.0
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Exact d(acceleration)/d(q, v, tau), each nv × nv (system/derivatives.py); of models with flexible bodies that have
-        too many modes, from a trace of the whole.
+        """Exact d(acceleration)/d(q, v, tau), each nv × nv (system/derivatives.py).
 
         The first is by the coordinates of the chart at q: q moves as the speeds would move it (for joints without a
         quaternion, simply by q).
@@ -199,9 +199,12 @@ class System(Evaluation):
 
     @cached_property
     def slopes(self) -> Slopes | None:
-        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none: with flexible
-        bodies, and functions that stay in Python; and where a trace of the whole is the smaller one."""
-        if self.layout.header("n_other") or self.outside is not None:
+        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none: with
+        functions that stay in Python, with kinds of bodies that give no derivatives, and where a trace of the whole is
+        smaller."""
+        if self.outside is not None:
+            return None
+        if self.layout.header("n_other") and without_slopes(self.layout.arrays, self.layout.header("n")):
             return None
         if sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist()) > ROADS_PER_COLUMN * self.nv:
             return None
@@ -228,7 +231,8 @@ class System(Evaluation):
 
     @property
     def has_exact_slopes(self) -> bool:
-        """Whether there are exact derivatives of the equations: very large models with flexible bodies have none."""
+        """Whether there are exact derivatives of the equations: very large models with functions in Python, or of wheels and
+        little else, have none."""
         return self.residual_blocks[1] is not None
 
     @cached_property
@@ -263,7 +267,7 @@ class System(Evaluation):
 
         By q means along the generalised velocities (see `derivatives`). With lam = 0 they are those of inverse dynamics. Of
         functions that stay in Python, the derivatives of their own values are by central differences (P4's R_num); `.exact`
-        is False with them, and where flexible bodies have too many modes to be traced: then all is by differences.
+        is False with them; where such a model is too large to be traced, all is by differences.
         """
         found = self._blocks(t, q, v, self._trial(a, lam))
         self._raise_from_functions()
