@@ -80,8 +80,8 @@ class Scene:
         self.m.fixed("J", self.m.ground, "c", at=root)
 
     def contact(self):
-        self.m.shape("one", "a", "sphere", radius=0.55)
-        self.m.shape("other", "b", "box", size=(1.0, 1.2, 0.9))
+        self.m.shape("one", "a", "sphere", radius=0.95)
+        self.m.shape("other", "b", "box", size=(0.4, 0.3, 0.3))
         self.m.contact("f", "one", "other", stiffness=200.0, damping=0.3, mu=0.4, static=0.5, rolling=0.02, spinning=0.01)
 
 
