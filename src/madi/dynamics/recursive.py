@@ -133,6 +133,23 @@ def solve(model: Arrays, M, P, x):
                 j = lam[j]
             M[k * nv + i] = a
             i = lam[i]
+    sweeps(model, M, x)
+
+
+@kernel
+def substitute(model: Arrays, M, P, x):
+    """The same for another P, M as `solve` has left it."""
+    for k in range(model.nv):
+        if is_free(model, k):
+            x[k] = P[k]
+    sweeps(model, M, x)
+
+
+@kernel
+def sweeps(model: Arrays, M, x):
+    """x of L^T D L x = x."""
+    lam = model.free_column_parent
+    nv = model.nv
     for k in range(nv - 1, -1, -1):
         if is_free(model, k):
             i = lam[k]

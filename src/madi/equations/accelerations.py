@@ -12,6 +12,16 @@ from madi.equations.motion import apply_drives, give, kinematics_and_forces, tak
 from madi.joints.columns import is_free
 from madi.kernel import kernel
 from madi.loops import kkt, null_space, projection
+from madi.loops.joint_friction import found_with
+
+
+@kernel
+def solve_again(model: Arrays, work: Work):
+    """Accelerations of a tree for another right-hand side, with the factor in M."""
+    recursive.substitute(model, work.M, work.P, work.acceleration)
+
+
+friction_in_trees, friction_in_loops = found_with(solve_again), found_with(kkt.accelerate)
 
 
 @kernel
@@ -19,6 +29,7 @@ def forward_recursive(model: Arrays, work: Work, t, q, v, x, out):
     """Accelerations by P1's composite recursion."""
     kinematics_and_forces(model, work, t, q, v, x)
     recursive.forward(model, work)
+    friction_in_trees(model, work)
     give(work.acceleration, model.nv, out)
 
 
@@ -42,6 +53,12 @@ def forward_velocity_transform(model: Arrays, work: Work, t, q, v, x, out):
 def loop_coefficients(model: Arrays, work: Work, t, q, v, x):
     """M, P, Phi_q and gamma of a mechanism with loops, by composite inertias."""
     kinematics_and_forces(model, work, t, q, v, x)
+    loop_terms(model, work)
+
+
+@kernel
+def loop_terms(model: Arrays, work: Work):
+    """The same from positions, velocities and forces."""
     recursive.composites(model, work)
     for c in range(model.nv):
         work.P[c] = generalised_force(model, work, c) + work.tau[c]
@@ -53,8 +70,15 @@ def loop_coefficients(model: Arrays, work: Work, t, q, v, x):
 def loop_equations(model: Arrays, work: Work, t, q, v, x):
     """qdd and lam, the sparse loop equations refactorised."""
     loop_coefficients(model, work, t, q, v, x)
+    solve_loops(model, work)
+
+
+@kernel
+def solve_loops(model: Arrays, work: Work):
+    """qdd and lam from the coefficients."""
     kkt.factorise(model, work, work.options.softness)
     kkt.accelerate(model, work)
+    friction_in_loops(model, work)
     work.factor_valid = 1
 
 

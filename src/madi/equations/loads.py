@@ -21,6 +21,7 @@ from madi.joints.columns import is_free
 from madi.joints.kind import FORWARD
 from madi.joints.place import direction
 from madi.kernel import inline, kernel
+from madi.loops.joint_friction import friction_of
 from madi.signals.tape import apply_forces
 from madi.spatial.vector import NO_MOTION, dot, first, minus, put_at, scaled, second, six, three, to_point
 
@@ -130,6 +131,9 @@ def loads(model: Arrays, work: Work, t, q, v, x, out):
         R = reaction(model, work, i, work.acceleration)
         for c in range(model.v_at[i], model.v_end[i]):
             out[driving] = dot(six(work.B, c), R) - work.tau[c] + added_inertia(model, work, c) * work.acceleration[c]
+            for j in range(model.n_loaded):
+                if model.force_a[model.loaded[j]] == c:
+                    out[driving] = out[driving] - friction_of(model, work, j, R)
             driving += 1
         at_joint(model, work, i, R, out, 6 * k)
 

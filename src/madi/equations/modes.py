@@ -20,7 +20,7 @@ from __future__ import annotations
 from madi.constraints.dispatch import evaluate_rows, jacobian_entry
 from madi.dynamics import recursive
 from madi.dynamics.kinematics import positions, velocities
-from madi.equations.accelerations import loop_equations
+from madi.equations.accelerations import friction_in_trees, loop_equations
 from madi.equations.fields import Arrays, Work
 from madi.equations.motion import apply_drives, kinematics_and_forces
 from madi.forces.hard_stop import LOWER, REST, RESTITUTION, UPPER
@@ -63,6 +63,7 @@ def accelerations_with_modes(model: Arrays, work: Work, t, q, v, x):
     else:
         kinematics_and_forces(model, work, t, q, v, x)
         recursive.forward(model, work)
+        friction_in_trees(model, work)
 
 
 @inline

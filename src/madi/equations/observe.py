@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from madi.dynamics import recursive
 from madi.dynamics.energy import gravity_potential, inertias, kinetic, momentum
 from madi.dynamics.kinematics import accelerations, positions, velocities
 from madi.dynamics.points import point, point_velocity, to_ground
+from madi.equations.accelerations import loop_terms, solve_loops
 from madi.equations.fields import Arrays, Work
 from madi.equations.motion import apply_drives, take_held
 from madi.equations.row import Row
@@ -13,6 +15,7 @@ from madi.forces.kind import seen_from
 from madi.forces.modes import HOLDS
 from madi.joints.columns import is_free
 from madi.kernel import kernel, where
+from madi.loops.joint_friction import friction_of, load_through
 from madi.signals.tape import apply_forces
 from madi.spatial.vector import NO_MOTION, at, axis, cross, plus, put, put_at, scaled, second, six, three, velocity_at
 
@@ -47,16 +50,33 @@ def observe(model: Arrays, work: Work, t, q, v, x, out):
     for c in range(model.nv):
         work.P[c] = 0.0
     apply_forces(model, work, t, work.P)
+    if model.n_loaded > 0 and model.nr > 0:  # multipliers
+        loop_terms(model, work)
+        solve_loops(model, work)
     put_state(model, work, x, out)
     if model.n_held > 0:
         put_holding_forces(model, work)
     accelerations(model, work, work.acceleration)
+    if model.n_loaded > 0:
+        account_for_friction(model, work)
     put_energies(model, work, out)
     for i in range(1, model.n):
         body_pose_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
         body_acceleration_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
     if model.n_touch > 0:
         put_touches(model, work, out, TOUCHES(model))
+
+
+@kernel
+def account_for_friction(model: Arrays, work: Work):
+    """Frictions by the load of their joints, for the accelerations at hand: what they do, and what it takes."""
+    recursive.composites(model, work)
+    for k in range(model.n_loaded):
+        e = model.loaded[k]
+        c = model.force_a[e]
+        f, v = friction_of(model, work, k, load_through(model, work, model.column_body[c])), work.v[c]
+        work.force[e, 0], work.force[e, 2] = work.force[e, 0] + f, work.force[e, 2] + f * v
+        work.force[e, 3] = work.force[e, 3] - f * v
 
 
 @kernel

@@ -12,6 +12,7 @@ from madi.equations.row import Row
 from madi.joints.chart import exponential
 from madi.joints.columns import is_free
 from madi.kernel import kernel, view1
+from madi.loops.joint_friction import with_given_accelerations
 from madi.signals.tape import apply_forces
 
 TERMS = Row(phi="nr", rate="nr", gamma="nr", jacobian="nr*nv")  # of the constraints; Phi_q row by row
@@ -70,6 +71,7 @@ def inverse_dynamics(model: Arrays, work: Work, t, q, v, x, out):
     velocities(model, work, work.q, work.v)
     apply_forces(model, work, t, work.P)
     inverse(model, work, out)
+    with_given_accelerations(model, work, out)
 
 
 @kernel
@@ -94,6 +96,7 @@ def residual(model: Arrays, work: Work, t, q, v, x, out):
         evaluate_rows(model, work)
         apply_multipliers(model, work)
     inverse(model, work, out)
+    with_given_accelerations(model, work, out)
     for c in range(nv):
         if not is_free(model, c):
             out[c] = x[a + c] - work.acceleration[c]

@@ -14,6 +14,7 @@ class Arrays(DynamicsArrays):
     np: int = size()  # parameters of force elements
     ns: int = size()  # signals
     na: int = size()  # force elements whose law sees their line
+    n_loaded: int = size()  # frictions by the load of their joint
     n_touch: int = size()  # points of contact
     n_hard: int = size()  # most of them, and of stops and frictions, that a time-stepping method meets at once
     n_feel: int = size()  # columns on their paths
@@ -27,6 +28,8 @@ class Arrays(DynamicsArrays):
     force_held: Ints = ints("ne")  # first of its held values; -1 if it has none
     force_call: Ints = ints("ne")  # address of its compiled kernel, 0 where the forward kernel has it built in
     force_touch: Ints = ints("ne")  # first of its points of contact; -1 if it has none
+    loaded: Ints = ints("n_loaded")  # elements
+    loaded_way: Ints = ints("n_loaded")  # hinge, slide or screw
     held_of: Ints = ints("n_held")  # the element whose held value it is
     held_kind: Ints = ints("n_held")  # modes.FRICTION ...
     held_column: Ints = ints("n_held")  # the column it may hold, -1: none
@@ -46,6 +49,9 @@ class Work(DynamicsWork):
     low: Reals = reals("n_held")  # of one that holds its column: the least and the largest force it can hold it with
     high: Reals = reals("n_held")
     kept: Reals = reals("n_held")  # of memory: what is remembered if the step ends here
+    rub_side: Reals = reals("ne")  # of friction by load: which way it slides
+    rub_load: Reals = reals("ne")  # what presses
+    rubbed: Reals = reals("ne")  # friction, as it is in the right-hand side
     now: float = real()  # the time
     broke: float = real()  # points where friction has given way, which lets a force jump; `keep` counts them
     touch: Reals = reals("n_touch", 14)  # what is told of each point of contact (contact.py)

@@ -31,6 +31,7 @@ class ForceKind:
     modes: tuple[int, ...] = ()  # kinds of its held values (modes.py)
     states: tuple[tuple[str, str], ...] = ()  # first-order states of its own: name ("": the element's) and unit of each
     watches: bool = False  # it acts on nothing, it looks on
+    by_load: bool = False  # friction by the load of its joint (loops/joint_friction.py)
     memory: Callable[[Any], int] | None = None  # of a drawn one: how many numbers it remembers (modes.py)
     touches: Callable[[Any], int] | None = None  # at how many points it touches (work.touch)
     built_in: bool = False  # nearly every model has one: compiled into the forward kernels (dispatch.py)

@@ -19,6 +19,7 @@ from madi.joints.chart import retract
 from madi.kernel import Kernel, kernel
 from madi.loops.dense import NAN
 from madi.loops.fields import Arrays, Work
+from madi.loops.joint_friction import found_with
 from madi.loops.kkt import NEARLY_SINGULAR, coefficients
 from madi.loops.memory import AT_POSITIONS, AT_VELOCITIES, NOT
 from madi.signals.tape import apply_forces
@@ -147,6 +148,8 @@ def closing(refactor: Kernel, step_for: Kernel, finish: Kernel) -> Kernel:
     """The kernel `close` of a method."""
     close_positions, close_velocities = closing_positions(refactor, step_for), closing_velocities(refactor, step_for)
 
+    friction = found_with(finish)
+
     @kernel
     def close(model: Arrays, work: Work, t, q, v, tau, out):
         """q, v <- the closed state nearest to them; out = the accelerations there, or NaN if the loops cannot be closed."""
@@ -179,6 +182,7 @@ def closing(refactor: Kernel, step_for: Kernel, finish: Kernel) -> Kernel:
             work.P[c] = generalised_force(model, work, c) + work.tau[c]
         coefficients(model, work)
         finish(model, work)
+        friction(model, work)
         for c in range(model.nv):
             out[c] = work.acceleration[c]
 

@@ -354,10 +354,21 @@ class Model:
         return self._force("hard_stop", name, joint, **ends, restitution=restitution, rest_speed=rest)
 
     def friction(self, name: str, joint: JointLike, coulomb: float = 0.0, static: float | None = None,
-                 stribeck: float = 0.0, viscous: float = 0.0, law: str = "exponential") -> Force:  # fmt: skip
+                 stribeck: float = 0.0, viscous: float = 0.0, law: str = "exponential", mu: float | None = None,
+                 radius: float | None = None, span: float | None = None) -> Force:  # fmt: skip
         """Dry friction on a joint coordinate, N or N m: `coulomb` while it slides, up to `static` (None: as much) while it
         sticks, which it truly does. `stribeck`: speed with which static friction fades to that of sliding, by `law`:
-        "exponential", exp(-(v/vs)^2), or "hyperbolic", 1/(1 + v/vs); 0: at once. `viscous`: N s/m or N m s."""
+        "exponential", exp(-(v/vs)^2), or "hyperbolic", 1/(1 + v/vs); 0: at once. `viscous`: N s/m or N m s.
+        With `mu` in place of `coulomb` it is by the joint's own load, which is found with it: mu `radius` |F| on a hinge, mu
+        |F| across a slide, that of its thread on a screw; `static` is a coefficient then, too. `span`: how far two bearings
+        are apart that bear its moment M, 2 |M| / span more."""
+        if mu is not None:
+            if coulomb:
+                raise InputError(f"friction {name!r}: give coulomb= (N, N m) or mu= (by the joint's load), not both")
+            loaded: dict[str, Any] = {"mu": mu, "static": static, "stribeck": stribeck, "viscous": viscous, "law": law}
+            return self._force("load_friction", name, joint, **loaded, radius=radius, span=span)
+        if radius is not None or span is not None:
+            raise InputError(f"friction {name!r}: radius= and span= belong to mu=, friction by the joint's load")
         given: dict[str, Any] = {"coulomb": coulomb, "static": static, "stribeck": stribeck, "viscous": viscous, "law": law}
         return self._force("friction", name, joint, **given)
 

@@ -214,6 +214,9 @@ FORCES: dict[str, Entries] = {
         "stribeck": (Number("any"), "speed with which static friction fades; default: at once"),
         "viscous": (Number("any"), "N s/m or N m s"),
         "law": (Text(("exponential", "hyperbolic")), "how it fades"),
+        "mu": (Number(), "by the joint's load, in place of coulomb; static is a coefficient then, too"),
+        "radius": (Number("m"), "of the pin, or mean radius of the thread"),
+        "span": (Number("m"), "of two bearings that bear the joint's moment"),
     },
     "event": {
         "signal": (Function("any"), "what is watched, an expression"),

@@ -144,6 +144,11 @@ class Evaluation(Names):
             return "recursive" if self.frozen.rows else self._fastest_formulation
         if name not in FORMULATIONS:
             raise InputError(f"formulation={name!r}: choose one of {', '.join(FORMULATIONS)}")
+        if name != "recursive" and self.layout.header("n_loaded"):
+            raise InputError(
+                f"formulation={name!r}: model {self.name!r} has friction by the load of its joint, which comes from "
+                "composite inertias: choose 'recursive', or leave it out"
+            )
         if self.frozen.rows and name == "articulated":
             raise InputError(
                 f"formulation='articulated' serves trees; model {self.name!r} has loops: choose 'recursive' or "
@@ -165,6 +170,8 @@ class Evaluation(Names):
     @cached_property
     def _fastest_formulation(self) -> str:
         """By the multiplications beyond what both do: M and its factorisation, against the articulated inertias."""
+        if self.layout.header("n_loaded"):
+            return "recursive"
         depth = np.zeros(self.nv)
         for c, parent in enumerate(self.layout.arrays.column_parent):
             depth[c] = 1 if parent < 0 else depth[parent] + 1

@@ -13,6 +13,7 @@ from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
 from madi.forces.modes import MEMORY, TOLD
 from madi.joints import KINDS
+from madi.loops.joint_friction import HINGE, SCREW, SLIDE
 from madi.model.elements import Force, body_name, joint_name
 from madi.signals.trace import Signals, add_function
 from madi.topology.frames import Frame
@@ -77,8 +78,22 @@ def force_arrays(
     modes.sort(key=lambda mode: mode[0])
     places = np.array(modes, dtype=np.int64).reshape(-1, 3).T
     held = dict(zip(("held_of", "held_kind", "held_column"), places, strict=True))
+    found |= loaded_frictions(model)
     more = {"measured": np.array(measured, dtype=np.int64), "n_touch": np.array(touched)}
     return found | held | more, parameters
+
+
+def loaded_frictions(model: Model) -> dict[str, np.ndarray]:
+    """Frictions by the load of their joint, and what kind of coordinate each is on."""
+    joints = {joint.name: joint for joint in model.joints}
+    loaded = [e for e, force in enumerate(model.forces) if FORCES[force.kind].by_load]
+    ways = []
+    for e in loaded:
+        name, _, part = str(joint_name(model.forces[e].a)).partition(".")
+        kind = KINDS[joints[name].kind]
+        unit = kind.rate_units[kind.coordinates.index(part)]
+        ways.append(SCREW if kind.name == "screw" else SLIDE if unit == "m/s" else HINGE)
+    return {"loaded": np.array(loaded, dtype=np.int64), "loaded_way": np.array(ways, dtype=np.int64)}
 
 
 def hard_sizes(model: Model, tree: SpanningTree, nv: int, rows: int) -> dict[str, int]:

@@ -74,7 +74,8 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     sizes = {
         "n": len(number), "nq": len(q0), "nv": len(v0), "nf": bodies.reference_frames, "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
-        "na": len(forces["measured"]), "n_held": len(forces["held_of"]), "n_touch": int(forces.pop("n_touch")),
+        "na": len(forces["measured"]), "n_held": len(forces["held_of"]), "n_loaded": len(forces["loaded"]),
+        "n_touch": int(forces.pop("n_touch")),
         **hard_sizes(model, tree, len(v0), len(loops.rows)), "n_separate": len(SEPARATE),
         "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"), **modal.sizes(),
     }  # fmt: skip

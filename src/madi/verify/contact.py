@@ -1,8 +1,8 @@
 """Things that touch: closed forms of impact, sliding and rolling.
 
-A body that meets a spring with Hunt and Crossley's damping (Lambert W), three balls in a row with Hertz' law, a ball that hits
-the floor obliquely (Newton's restitution, Coulomb's impulse), a ball from sliding to rolling, with spin too (its path is a
-parabola), discs on an incline, a block on an incline, and a tall box that tips.
+A body that meets a spring with Hunt and Crossley's damping (Lambert W), three balls in a row with Hertz' law, a ball that
+hits the floor obliquely (Newton's restitution, Coulomb's impulse), a ball from sliding to rolling, with spin too (its path
+is a parabola), discs on an incline, a block on an incline, and a tall box that tips.
 """
 
 from __future__ import annotations
