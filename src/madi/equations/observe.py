@@ -50,9 +50,8 @@ def observe(model: Arrays, work: Work, t, q, v, x, out):
     for c in range(model.nv):
         work.P[c] = 0.0
     apply_forces(model, work, t, work.P)
-    if model.n_loaded > 0 and model.nr > 0:  # multipliers
-        loop_terms(model, work)
-        solve_loops(model, work)
+    if model.n_loaded > 0:
+        prepare_friction(model, work)
     put_state(model, work, x, out)
     if model.n_held > 0:
         put_holding_forces(model, work)
@@ -68,9 +67,18 @@ def observe(model: Arrays, work: Work, t, q, v, x, out):
 
 
 @kernel
+def prepare_friction(model: Arrays, work: Work):
+    """Composites, and multipliers, for the loads of joints."""
+    if model.nr > 0:
+        loop_terms(model, work)
+        solve_loops(model, work)
+    else:
+        recursive.composites(model, work)
+
+
+@kernel
 def account_for_friction(model: Arrays, work: Work):
     """Frictions by the load of their joints, for the accelerations at hand: what they do, and what it takes."""
-    recursive.composites(model, work)
     for k in range(model.n_loaded):
         e = model.loaded[k]
         c = model.force_a[e]
