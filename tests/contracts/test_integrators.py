@@ -71,6 +71,7 @@ STEPS = {
     "newmark": (0.02, 0.01, 0.005),
     "generalized-alpha": (0.02, 0.01, 0.005),
     "radau": (0.1, 0.05, 0.025),
+    "time-stepping": (0.02, 0.01, 0.005),
 }
 OURS = [name for name, method in METHODS.items() if method.outside is None]
 

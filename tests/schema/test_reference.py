@@ -29,7 +29,15 @@ def test_the_schema_knows_every_element_of_the_model_and_its_arguments():
     others = {"save", "simulate", "check", "build", "drive", "lock", "adjustable", "visual", "snapshot", "remove", "replace"}
     methods = {n for n, f in vars(madi.Model).items() if callable(f) and not n.startswith("_")}
     assert methods == elements | others
-    run = set(inspect.signature(madi.simulate).parameters) - {"model", "times", "start", "progress", "checkpoint", "old"}
+    run = set(inspect.signature(madi.simulate).parameters) - {
+        "model",
+        "times",
+        "start",
+        "progress",
+        "checkpoint",
+        "out",
+        "old",
+    }
     assert set(RUN) - {"every"} == run
 
 

@@ -20,8 +20,8 @@ from selenium.webdriver.chrome.service import Service
 
 import madi
 from madi.cli.models import find_model
+from madi.model.mesh import read_mesh
 from madi.papers import ralf
-from madi.view.mesh import read_mesh
 from madi.view.page import page
 from madi.view.scene import Scene
 from tests.mechanisms import pendulum

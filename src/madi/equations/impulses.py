@@ -48,7 +48,7 @@ RESIDUAL, TAKEN, MET = range(3)  # on return
 POINT, ONE_SIDED, BRAKE = 3, 1, 2  # kinds of items: their number of rows, or one
 # numbers of an item: base rates (3), wanted speed, limit, impulses (3), inverse masses (2), gap, displacement, speed if
 # nothing touched
-RATE, WANTED, LIMIT, IMPULSE, MOBILITY, ACROSS, GAP, APART, FREE = 0, 3, 4, 5, 8, 9, 10, 11, 12
+RATE, WANTED, LIMIT, IMPULSE, MOBILITY, ACROSS, GAP, APART, ALONE = 0, 3, 4, 5, 8, 9, 10, 11, 12
 NEVER = 1e300
 TOO_MANY = -1.0  # residual: more points in touch than there is room for
 NEARLY = 1e-14  # of the largest: a row that nothing answers
@@ -159,7 +159,7 @@ def point_item(model: Arrays, work: Work, e, k, m, pushed, h):
     began = p[s + SLOWEST] + abs(free - before)
     arrives = gap <= 0.0 and before < -began
     law[i, WANTED] = -p[s + RESTITUTION] * before if arrives else min(0.0, free - 2.0 * gap / h)
-    law[i, GAP], law[i, FREE] = gap, free
+    law[i, GAP], law[i, ALONE] = gap, free
     f = hard_of(work, m, n, frame_b)
     law[i, IMPULSE] = h * dot(f, n)
     work.item_kind[i], work.item_of[i], work.item_held[i], work.item_point[i] = POINT, e, m, k
@@ -203,7 +203,7 @@ def joint_item(model: Arrays, work: Work, e, k, h):
     work.filled += count
     work.item_kind[i], work.item_of[i], work.item_held[i], work.item_point[i] = (ONE_SIDED if stops else BRAKE), e, k, 0
     before, free = sign * work.before[c], sign * work.v[c]
-    law[i, GAP], law[i, FREE], law[i, IMPULSE], law[i, WANTED] = gap, free, h * sign * pushed, 0.0
+    law[i, GAP], law[i, ALONE], law[i, IMPULSE], law[i, WANTED] = gap, free, h * sign * pushed, 0.0
     if stops:
         arrives = gap <= 0.0 and before < -(p[s + REST] + abs(free - before))
         law[i, WANTED] = -p[s + OF_STOP] * before if arrives else min(0.0, free - 2.0 * gap / h)
@@ -542,7 +542,7 @@ def apart(model: Arrays, work: Work, v, h, out, tolerance, sweeps):
     for i in range(work.items):
         law[i, APART], law[i, WANTED] = 0.0, NEVER
         if work.item_kind[i] != BRAKE:
-            end = law[i, GAP] + 0.5 * h * (felt(work, i, 0) - law[i, FREE])
+            end = law[i, GAP] + 0.5 * h * (felt(work, i, 0) - law[i, ALONE])
             law[i, WANTED] = -end
             deepest = max(deepest, -end)
     for c in range(nv):

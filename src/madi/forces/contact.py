@@ -227,7 +227,7 @@ def add_account(work: Work, e, value, potential, power, dissipated):
 
 @kernel
 def note(model: Arrays, work: Work, e, k, gap, met, f):
-    """What is told of a point, in the axes the bodies are seen in (equations/touches.py turns them)."""
+    """What is told of a point, in the axes the bodies are seen in (equations/observe.py turns them)."""
     i, (n, x, u) = model.force_touch[e] + k, met
     work.touch[i, 0] = gap
     for j in range(3):

@@ -22,7 +22,7 @@ a stiffness that is kappa times that of the push and needs no number of its own;
 the limit. What is bent further gives way.
 
 *Memory.* Whether a point sticks or slides, how far its bristles are bent, how fast the contact began: these are told once a
-step, at its end (`keep`, equations/keep.py). Within a step that begins at t0 with z0, u0
+step, at its end (`keep`, equations/modes.py). Within a step that begins at t0 with z0, u0
 
     z = z0 + (t - t0) (u0 + u) / 2,
 

@@ -27,10 +27,10 @@ from madi.forces.friction import ALWAYS, LAWS
 from madi.forces.kind import ForceKind, account
 from madi.forces.modes import BACKWARD, BY_METHOD, BY_STATE, FORWARD, FRICTION, TOLD
 from madi.forces.takes import NOT_NEGATIVE, Problems, must
+from madi.joints import KINDS
 from madi.kernel import exp, kernel, where
 
 MU, STATIC, STRIBECK, VISCOUS, LAW, RADIUS, SPAN = range(7)  # places of its parameters
-TURNING = ("revolute", "universal")  # joints all of whose coordinates turn
 KIND = ForceKind(
     "load_friction", code=27, value="torque", unit="N m", drawn_as="friction",
     parameters=("mu", "static", "stribeck", "viscous", "law", "radius", "span"),
@@ -79,12 +79,15 @@ def pack(force: Any, points: list[float], bodies: Any) -> list[float]:
 
 
 def check(force: Any, joints: Any) -> Problems:
-    """Static friction is not below that of sliding; a hinge and a screw have a radius, a ball no coordinate for it."""
+    """Static friction is not below that of sliding; what turns has a radius, a ball no coordinate for it."""
     sliding, static = (finite_numbers(force.parameters[what]) for what in ("mu", "static"))
     if force.parameters["static"] is not None and sliding is not None and static is not None and static < sliding:
         yield f"static {static} is below mu {sliding}", "What sticks bears at least what it slides against"
     for joint in joints:
-        if joint.kind == "spherical":
-            yield "a ball joint has no coordinate to rub along", "Use contact of a sphere, or three hinges"
-        elif force.parameters["radius"] is None and (joint.kind == "screw" or joint.kind in TURNING):
-            yield f"a {joint.kind} joint turns, and it has no radius", "Give the radius of its pin (of its thread)"
+        kind, part = KINDS[joint.kind], str(force.a).partition(".")[2]
+        if kind.quaternion is not None:
+            yield f"a {kind.name} joint has no coordinate to rub along", "Use contact, or three hinges"
+        elif part in kind.coordinates:
+            turning = kind.rate_units[kind.coordinates.index(part)] == "rad/s"
+            if turning and not force.parameters["radius"]:
+                yield f"{force.a!r} turns, and it has no radius", "Give the radius of its pin (of its thread)"

@@ -117,7 +117,7 @@ class TimeStepping(Method):
     most."""
 
     name = "time-stepping"
-    order = 1
+    order = 4  # without contact; with it, first
     hard = True
     fixed = LOOP
     step: float | None = None

@@ -18,7 +18,7 @@ from madi.kernel import LEAST_SIZE, Kernel, fabs, inline, kernel, needed, sqrt, 
 from madi.loops.fields import Arrays, Work
 from madi.spatial.vector import dot, first, minus, plus, plus_scaled, scaled, second, six, three, to_point, velocity_at
 
-HINGE, SLIDE, SCREW = range(3)  # coordinates, by what presses on them
+HINGE, SLIDE, THREAD = range(3)  # coordinates, by what presses on them
 ROUNDS = 30  # at most; in traces too, which take them all
 SETTLED = 1e-14  # of the largest friction: a change that is none
 

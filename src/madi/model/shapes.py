@@ -71,7 +71,7 @@ class Shape(Element):
         if self.kind == "box":
             return np.asarray(SIGNS * self.numbers())
         if self.kind == "mesh":
-            from madi.view.mesh import read_mesh
+            from madi.model.mesh import read_mesh
 
             return np.unique(np.asarray(read_mesh(self.file)).reshape(-1, 3), axis=0) * float(self.scale)
         return np.asarray(self.points, dtype=float).reshape(-1, 3)

@@ -22,7 +22,7 @@ def corners(visual: Visual) -> np.ndarray | None:
     """A mesh's triangles in metres; None, and a warning, where its file cannot be read."""
     if visual.triangles is not None:
         return np.asarray(visual.triangles)
-    from madi.view.mesh import read_mesh
+    from madi.model.mesh import read_mesh
 
     try:
         return float(visual.scale) * read_mesh(visual.file)

@@ -13,7 +13,7 @@ from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
 from madi.forces.modes import MEMORY, TOLD
 from madi.joints import KINDS
-from madi.loops.joint_friction import HINGE, SCREW, SLIDE
+from madi.loops.joint_friction import HINGE, SLIDE, THREAD
 from madi.model.elements import Force, body_name, joint_name
 from madi.signals.trace import Signals, add_function
 from madi.topology.frames import Frame
@@ -92,7 +92,7 @@ def loaded_frictions(model: Model) -> dict[str, np.ndarray]:
         name, _, part = str(joint_name(model.forces[e].a)).partition(".")
         kind = KINDS[joints[name].kind]
         unit = kind.rate_units[kind.coordinates.index(part)]
-        ways.append(SCREW if kind.name == "screw" else SLIDE if unit == "m/s" else HINGE)
+        ways.append(THREAD if kind.one_axis and kind.turns and not kind.hinge else SLIDE if unit == "m/s" else HINGE)
     return {"loaded": np.array(loaded, dtype=np.int64), "loaded_way": np.array(ways, dtype=np.int64)}
 
 
