@@ -61,22 +61,39 @@ from madi.spatial.vector import (
 @kernel
 def subtrees(model: Arrays, work: Work):
     """K, W, p and N of every subtree, and U_c; poses, velocities and accelerations are in work."""
-    K, W, p, N = work.inertia, work.W, work.momentum, work.coriolis
+    p, N = work.momentum, work.coriolis
+    bodies_alone(model, work)
+    composite_inertias(model, work)
+    sum_forces(model, work)
+    for i in range(model.n - 1, 0, -1):
+        k = model.parent[i]
+        if k > 0:
+            put(p, k, plus(three(p, k), three(p, i)))
+            for j in range(9):
+                N[k, j] = N[k, j] + N[i, j]
+
+
+@kernel
+def bodies_alone(model: Arrays, work: Work):
+    """M^, W, p and N of every body by itself."""
+    K = work.inertia
     for i in range(1, model.n):
         bodies.inertia(model, work, i)
         y = six(work.Y, i)
         L = momentum_of(K, i, y)
-        put(W, i, plus(momentum_of(K, i, plus(six(work.A, i), six(work.a, i))), force_cross(y, L)))
-        put(p, i, first(L))
+        put(work.W, i, plus(momentum_of(K, i, plus(six(work.A, i), six(work.a, i))), force_cross(y, L)))
+        put(work.momentum, i, first(L))
         put_coriolis(work, i, y)
-    composite_inertias(model, work)
+
+
+@kernel
+def sum_forces(model: Arrays, work: Work):
+    """W of every subtree from those of its bodies."""
+    W = work.W
     for i in range(model.n - 1, 0, -1):
         k = model.parent[i]
         if k > 0:
             put(W, k, plus(six(W, k), six(W, i)))
-            put(p, k, plus(three(p, k), three(p, i)))
-            for j in range(9):
-                N[k, j] = N[k, j] + N[i, j]
 
 
 @inline
@@ -129,6 +146,15 @@ def put_base(work: Work, c, y, rate):
 @kernel
 def columns(model: Arrays, work: Work, theta):
     """D, psi, psi', kappa of every column, then E, F and G."""
+    motions(model, work, theta)
+    for i in range(1, model.n):
+        for c in range(model.v_at[i], model.v_end[i]):
+            finish_column(work, i, c)
+
+
+@kernel
+def motions(model: Arrays, work: Work, theta):
+    """D, psi, psi', kappa of every column."""
     for i in range(1, model.n):
         l, m, p = model.v_at[i], model.v_end[i], model.parent[i]
         if l == m:
@@ -142,8 +168,6 @@ def columns(model: Arrays, work: Work, theta):
             rotation_columns(model, work, i, y, rate, theta)
         else:
             series_columns(model, work, i, y, rate)
-        for c in range(l, m):
-            finish_column(work, i, c)
 
 
 @inline

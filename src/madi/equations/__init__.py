@@ -22,6 +22,7 @@ from madi.equations.accelerations import (
     meet_drives,
     multipliers,
 )
+from madi.equations.articulated_slopes import articulated_slopes
 from madi.equations.loads import loads, loads_newton_euler
 from madi.equations.modes import switch, watch
 from madi.equations.observe import OBSERVED, POSES, STATE, body_pose, observe, point_jacobian, poses, state
@@ -79,6 +80,7 @@ ENTRIES: dict[str, Entry] = {
     "inverse": Entry(inverse_dynamics, FORCES, A),
     "residual": Entry(residual, BALANCE, TRIAL),
     "slopes": Entry(slopes, None, TRIAL, traced=False),
+    "articulated-slopes": Entry(articulated_slopes, None, TRIAL, traced=False),
     "mass-matrix": Entry(mass_matrix, Row(M="nv*nv")),
     "observe": Entry(observe, OBSERVED, A),
     "state": Entry(state, STATE, A),

@@ -154,9 +154,21 @@ def pair_slopes(model: Arrays, work: Work, first, count, load, p, out, by_q):
 @kernel
 def element_slopes(model: Arrays, work: Work, t, q, v, x, out, by_v, by_q):
     """What force elements add to R by qd and by q."""
-    plan = work.slopes
+    evaluate_elements(model, work, t, q, v, x)
+    group_slopes(model, work, out, by_v, by_q)
+
+
+@kernel
+def evaluate_elements(model: Arrays, work: Work, t, q, v, x):
+    """Wrenches of all groups, and how they change, into plan.element_values."""
     gather_state(model, work, x)
-    call(plan.elements, t, q, v, plan.state, plan.element_values)
+    call(work.slopes.elements, t, q, v, work.slopes.state, work.slopes.element_values)
+
+
+@kernel
+def group_slopes(model: Arrays, work: Work, out, by_v, by_q):
+    """What the groups add to R by qd and by q, from plan.element_values."""
+    plan = work.slopes
     at, p = 0, 0
     for g in range(plan.n_groups):
         bodies = plan.group_body[g + 1] - plan.group_body[g]

@@ -109,12 +109,12 @@ def make_blocks(m: RadauMemory, t):
     blocks_at(m, t, m.q, m.v)
     if nr > 0:
         assemble(model, plan, m.entries, 1.0, 0.0, 0.0, m.real_factor, 0)
-        factorise(plan, m.real_factor)
+        factorise(model, plan, m.real_factor)
         call(m.residual, t, m.q, m.v, m.trial, m.balance)
         for r in range(nr):
             m.balance[nv + nr + r] = 0.0
         right_side(model, plan, m.balance, 1.0, view1(m.trial, 2 * nv, nr), m.y)
-        solve(plan, m.real_factor, m.y)
+        solve(m.model, plan, m.real_factor, m.y)
         for r in range(nr):
             p = plan.unknown[nv + r]
             if p >= 0:
@@ -142,7 +142,7 @@ def solve_real(m: RadauMemory, mu, r):
             p = place[nv + k]
             if p >= 0:
                 y[p] = z[k] / mu
-    solve(plan, m.real_factor, y)
+    solve(m.model, plan, m.real_factor, y)
     for c in range(nv):
         dv = y[place[c]]
         r[c] = (r[c] + dv) / mu
@@ -273,7 +273,7 @@ def solve_stages(m: RadauMemory, t, h):
         m.age, m.factored_for = FRESH, 0.0
     if m.factored_for != h:
         assemble(m.model, m.plan, m.entries, G / h, 1.0, h / G, m.real_factor, 0)
-        factorise(m.plan, m.real_factor)
+        factorise(m.model, m.plan, m.real_factor)
         assemble_complex(m.model, m.plan, m.entries, ALPHA / h, -BETA / h, m.complex_factor)
         factorise_complex(m.plan, m.complex_factor)
         m.factored_for = h

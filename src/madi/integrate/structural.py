@@ -160,7 +160,7 @@ def factored_blocks(m: StructuralMemory, t):
     """The matrix from the blocks at the trial state. (In generated C this and `solution` are traces.)"""
     blocks_at(m, t, m.q_substep, m.v_trial)
     assemble(m.model, m.plan, m.entries, m.coefficients[0], m.coefficients[1], m.coefficients[2], m.factor, 1)
-    factorise(m.plan, m.factor)
+    factorise(m.model, m.plan, m.factor)
 
 
 @kernel
@@ -168,7 +168,7 @@ def solution(m: StructuralMemory):
     """solved, from the right-hand side y."""
     for k in range(m.plan.nu):
         m.solved[k] = m.y[k]
-    solve(m.plan, m.factor, m.solved)
+    solve(m.model, m.plan, m.factor, m.solved)
 
 
 @kernel

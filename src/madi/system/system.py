@@ -24,7 +24,7 @@ from madi.system.loads import reactions
 from madi.system.observation import Observation, Reaction, SystemJacobian
 from madi.topology.layout import Layout, model_views, repack
 from madi.topology.parameters import Parameters
-from madi.topology.slopes import Blocks, Slopes, full_blocks, slope_plan
+from madi.topology.slopes import Blocks, Slopes, articulated_plan, deep, full_blocks, slope_plan
 
 if TYPE_CHECKING:
     from madi.assembly.assemble import Assembly
@@ -77,6 +77,7 @@ class System(Evaluation):
             "start",
             "constraint_rows",
             "slopes",
+            "articulated_slopes",
             "_row_program",
             "traced_blocks",
             "_whole_blocks",
@@ -199,17 +200,36 @@ class System(Evaluation):
 
     @cached_property
     def slopes(self) -> Slopes | None:
-        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none: with flexible
-        bodies, and functions that stay in Python; and where a trace of the whole is the smaller one."""
-        if self.layout.header("n_other") or self.outside is not None:
-            return None
-        if sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist()) > ROADS_PER_COLUMN * self.nv:
+        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none."""
+        if not self._may_recur:
             return None
         if self.layout.header("ne") == 0:
             return Slopes(*slope_plan(self.layout.arrays, []))
         from madi.symbolic.elements import slopes_of
 
         return slopes_of(self.drawn, self.parameters)
+
+    @cached_property
+    def articulated_slopes(self) -> Slopes | None:
+        """What implicit steps of a deep tree take instead (equations/articulated_slopes.py). None where there is none, or
+        entries are quicker."""
+        if not self._may_recur or self.frozen.rows or not deep(self.layout.arrays):
+            return None
+        if self.layout.header("ne") == 0:
+            found = articulated_plan(self.layout.arrays, [])
+            return found and Slopes(*found)
+        from madi.symbolic.elements import articulated_slopes_of
+
+        return articulated_slopes_of(self.drawn, self.parameters)
+
+    @property
+    def _may_recur(self) -> bool:
+        """Whether there are derivatives by recursion: none with flexible bodies and functions that stay in Python, nor where
+        a trace of the whole is the smaller one."""
+        if self.layout.header("n_other") or self.outside is not None:
+            return False
+        wheels = sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist())
+        return wheels <= ROADS_PER_COLUMN * self.nv
 
     @cached_property
     def traced_blocks(self) -> tuple[Blocks, Any] | None:
@@ -225,6 +245,12 @@ class System(Evaluation):
         if self.slopes is not None:
             return self.slopes.blocks, self.slopes
         return self.traced_blocks or (full_blocks(self.nv, self.n_constraints), None)
+
+    @property
+    def newton_blocks(self) -> tuple[Any, Any]:
+        """The same for what solves with them and looks at no entry."""
+        articulated = self.articulated_slopes
+        return self.residual_blocks if articulated is None else (articulated.blocks, articulated)
 
     @property
     def has_exact_slopes(self) -> bool:
