@@ -21,7 +21,9 @@ a fixed number of iterations (real time). What matters is measured by the step's
 changes by dA = h a' and h a'' is about dA^2 / (h |A|), so that Newmark's error of the speed, h^3 a'' / 12, is about
 h dA^2 / (12 |A|). Newton stops at a small part of it (and never before a tolerance, never below rounding): with a tolerance
 alone, what it leaves would add up over ever more steps as they get shorter. The matrix is made at every iteration, at every
-step, when Newton gets slow, or once.
+step (and anew within a step where Newton is slow with it: what whips turns far in a step, and the matrix of its beginning
+soon leads nowhere), when Newton gets slow, or once. Where it is eliminated without its entries it takes little longer than an
+iteration, and "when slow" makes it at every step.
 
 docs/references.md: [P4], [Newmark 1959], [Chung, Hulbert 1993], [Hilber, Hughes, Taylor 1977], [Brüls, Cardona 2010].
 """
@@ -69,6 +71,8 @@ NOISE = 1e-13  # the same with an older matrix
 SHARE = 1e-3  # of the step's own error that Newton may leave
 LEAST_CORRECTION = 1e-15  # relative: below it there is nothing to gain
 SLOW = 0.05  # how much of a correction may be left by the next, with an old matrix
+HARD = 0.3  # the same with a matrix of this very step, of an earlier iteration
+EASY = 2  # iterations, each with its matrix, after which one matrix is enough again
 DIVERGES = 2.0  # how much larger a correction may be than the one before
 STALLS = 0.3  # how much of a correction is left where rounding is all that is corrected
 LEAST_BETA = 1e-6  # of Newmark, which divides by it: with 0 it is explicit, a method of its own
@@ -99,6 +103,7 @@ class StructuralMemory(ImplicitMemory):
     v_trial: Reals = reals("nv")
     A_trial: Reals = reals("nv")
     factored_for: float = real()  # step length the factor is for, 0: none
+    hard: int = integer()  # 1: a matrix is good for one iteration only
     factor: Reals = reals("n_factor")
     y: Reals = reals("nu")  # right-hand side; follows the factor in memory: generated C takes both as one x
     solved: Reals = reals("nu")
@@ -120,7 +125,7 @@ def begin(m: StructuralMemory):
     status = begin_with_accelerations(m)
     for c in range(m.model.nv):
         m.A[c] = m.a[c]
-    m.factored_for = 0.0
+    m.factored_for, m.hard = 0.0, 0
     return status
 
 
@@ -204,15 +209,16 @@ def correct(m: StructuralMemory, h):
 @kernel
 def converge(m: StructuralMemory, t, h):
     """Newton's iterations; whether they converge, or are as many as were asked for."""
-    fresh = False
-    if m.policy <= EVERY_STEP or m.factored_for != h:
+    fresh, adapts = False, m.iterations == 0 and (m.policy == EVERY_STEP or m.policy == WHEN_SLOW)
+    if m.policy <= EVERY_STEP or m.factored_for != h or (adapts and m.plan.width > 0):
         make_matrix(m, t, h)
         m.factored_for = h
         fresh = True
     before = 0.0
     for k in range(m.iterations if m.iterations > 0 else ITERATIONS):
-        if m.policy == EVERY_ITERATION and k > 0:
+        if k > 0 and (m.policy == EVERY_ITERATION or m.hard == 1):
             make_matrix(m, t, h)
+            fresh = True
         balance(m, t)
         stop = correct(m, h)
         change = m.change
@@ -224,16 +230,21 @@ def converge(m: StructuralMemory, t, h):
         m.left = rate
         # what the next correction would be, from the last two
         if change <= stop or (rate < 0.9 and change * rate <= stop * (1.0 - rate)):
+            m.hard = 1 if m.hard == 1 and k >= EASY else 0
             return True
         if k > 0 and rate > STALLS and change <= (ROUNDING if fresh else NOISE):
             return True
         if change != change or (k > 2 and rate > DIVERGES):
             break
+        slow = adapts and before > 0.0 and rate > (HARD if fresh else SLOW)
         before = change
-        if not fresh and ((rate > SLOW and k > 0 and m.policy == WHEN_SLOW) or k == PATIENCE):
+        if slow and fresh:
+            m.hard = 1
+        elif slow or (k == PATIENCE and not fresh):
             make_matrix(m, t, h)
             fresh = True
             before = 0.0
+    m.hard = 1 if adapts else 0
     return m.iterations > 0 or m.change <= TOLERANCE
 
 
