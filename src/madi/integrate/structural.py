@@ -98,6 +98,10 @@ class StructuralMemory(ImplicitMemory):
     A_substep: Reals = reals("nv")  # the method's own acceleration
     lam_substep: Reals = reals("nr")
     substep_length: float = real()
+    # of the substep before: the acceleration at its start, its length (0: none), whether a straight line led nearer
+    A_before: Reals = reals("nv")
+    length_before: float = real()
+    straight: int = integer()
     A: Reals = reals("nv")  # the same at the start of the step
     lam: Reals = reals("nr")
     v_trial: Reals = reals("nv")
@@ -125,23 +129,37 @@ def begin(m: StructuralMemory):
     status = begin_with_accelerations(m)
     for c in range(m.model.nv):
         m.A[c] = m.a[c]
-    m.factored_for, m.hard = 0.0, 0
+    m.factored_for, m.hard, m.straight, m.length_before = 0.0, 0, 0, 0.0
     return status
 
 
 @kernel
 def predict(m: StructuralMemory, h):
-    """The trial state for A1 = A: speeds, and (theta, a1, lam)."""
-    nv, f = m.model.nv, m.alpha_f
+    """The trial state, speeds and (theta, a1, lam), for a first guess of A1: A; or, where that was nearer over the substep
+    before, A on a straight line."""
+    nv, f, straight = m.model.nv, m.alpha_f, m.straight == 1 and m.length_before == h and m.iterations == 0
     for c in range(nv):
         A = m.A_substep[c]
-        m.A_trial[c] = A
-        m.trial[c] = h * m.v_substep[c] + 0.5 * h * h * A
-        m.v_trial[c] = m.v_substep[c] + h * A
-        m.trial[nv + c] = (A - f * m.a_substep[c]) / (1.0 - f)
+        d = A - m.A_before[c] if straight else 0.0
+        m.A_trial[c] = A + d
+        m.trial[c] = h * m.v_substep[c] + h * h * (0.5 * A + m.beta * d)
+        m.v_trial[c] = m.v_substep[c] + h * (A + m.gamma * d)
+        m.trial[nv + c] = (A - f * m.a_substep[c] + (1.0 - m.alpha_m) * d) / (1.0 - f)
     for r in range(m.model.nr):
         m.trial[2 * nv + r] = m.lam_substep[r]
     hold_trial(m)
+
+
+@kernel
+def look_back(m: StructuralMemory, h):
+    """Which of the two guesses was nearer."""
+    flat, straight = 0.0, 0.0
+    for c in range(m.model.nv):
+        A, before, now = m.A_substep[c], m.A_before[c], m.A_trial[c]
+        flat, straight = max(flat, abs(now - A)), max(straight, abs(now - A - (A - before)))
+        m.A_before[c] = A
+    m.straight = 1 if straight < flat and m.length_before == h else 0
+    m.length_before = h
 
 
 @kernel
@@ -328,6 +346,7 @@ def substep(m: StructuralMemory, t):
         return NOT_FINITE
     if nr > 0:
         project_onto_constraints(m, t + h, h)
+    look_back(m, h)
     exponential(m.model, m.q_substep, m.trial, m.q_stage)
     for j in range(nq):
         m.q_substep[j] = m.q_stage[j]
