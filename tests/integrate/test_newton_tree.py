@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import madi
-from madi.integrate.newton_matrix import assemble, factorise, make_plan, solve
+from madi.integrate.newton_matrix import (
+    assemble,
+    assemble_complex,
+    block_times,
+    factorise,
+    factorise_complex,
+    make_plan,
+    solve,
+    solve_complex,
+)
 from madi.symbolic.elements import articulated_slopes_of, slopes_of
 from tests.mechanisms import random_state, random_tree
 
@@ -56,6 +65,18 @@ def test_it_solves_with_the_matrix_of_all_entries(seed, forces, frame, away):
     q, v, a = random_state(rng, s)
     values, plan, full = both(s, q, v, np.concatenate([away * rng.normal(size=s.nv), a]))
     model = s.layout.arrays
+    F, product, x = np.zeros(plan.n_factor), np.zeros(s.nv), rng.normal(size=s.nv)
+    for part, name in enumerate(("qdd", "qd", "q")):
+        block_times(model, plan, values, part, F, x, product, s.nv)
+        np.testing.assert_allclose(product, full[name] @ x, rtol=0, atol=1e-11 * max(1.0, np.abs(full[name]).max()))
+    mu, G, right = 3.0 + 2.0j, np.zeros(2 * plan.n_factor), rng.normal(size=2 * s.nv)
+    J = mu * full["qdd"] + full["qd"] + full["q"] / mu
+    assemble_complex(model, plan, values, mu.real, mu.imag, G)
+    factorise_complex(model, plan, G)
+    x = right.copy()
+    solve_complex(model, plan, G, x)
+    left = J @ (x[: s.nv] + 1j * x[s.nv :]) - (right[: s.nv] + 1j * right[s.nv :])
+    assert np.linalg.norm(left) < 1e-11 * max(1.0, np.linalg.cond(J)) * np.linalg.norm(right)
     for c in ([1.0, 0.0, 0.0], [1.0, 0.05, 0.002], [0.7, -0.02, 0.001]):
         F, right = np.zeros(plan.n_factor), rng.normal(size=s.nv)
         J = c[0] * full["qdd"] + c[1] * full["qd"] + c[2] * full["q"]

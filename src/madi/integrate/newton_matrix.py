@@ -20,7 +20,16 @@ from madi.constraints.fields import REGULARISATION
 from madi.equations.fields import Arrays
 from madi.integrate.memory import Memory
 from madi.integrate.newton_full import factorise_full, factorise_full_complex, solve_full, solve_full_complex
-from madi.integrate.newton_tree import NARROW, WIDE, assemble_tree, factor_length, factorise_tree, solve_tree
+from madi.integrate.newton_tree import (
+    NARROW,
+    WIDE,
+    assemble_tree,
+    factor_length,
+    factorise_tree,
+    solve_tree,
+    times_tree,
+)
+from madi.integrate.newton_tree_complex import assemble_tree_complex, factorise_tree_complex, solve_tree_complex
 from madi.kernel import call, kernel, present, view1
 from madi.kernel.fields import Fields, Ints, Reals, function, integer, ints, part, reals, size
 from madi.topology.pattern import Unsymmetric
@@ -198,8 +207,11 @@ def solve(model, plan, F, x):
 
 
 @kernel
-def block_times(plan, values, part, x, out, n):
-    """out (n numbers) = a block times x."""
+def block_times(model, plan, values, part, F, x, out, n):
+    """out (n numbers) = a block times x; F: a factor, whose scratch is used."""
+    if plan.width > 0:
+        times_tree(model, plan, values, part, F, x, out)
+        return
     for i in range(n):
         out[i] = 0.0
     at = 0
@@ -217,6 +229,9 @@ def block_times(plan, values, part, x, out, n):
 def assemble_complex(model, plan, values, re, im, F):
     """mu dR/dqdd + dR/dqd + dR/dq / mu and the rows, for mu = re + i im; the rows are not scaled."""
     m = plan.n_factor
+    if plan.width > 0:
+        assemble_tree_complex(model, plan, values, re, im, view1(F, 0, m), view1(F, m, m))
+        return
     square = re * re + im * im
     assemble(model, plan, values, re, 1.0, re / square, F, 0)
     imaginary = view1(F, m, m)
@@ -241,10 +256,13 @@ def take_product(F, m, t, i, j):
 
 
 @kernel
-def factorise_complex(plan, F):
+def factorise_complex(model, plan, F):
     """As `factorise`."""
     ns, nl, p = plan.ns, plan.nl, 0
     m, first = plan.n_factor, plan.first
+    if plan.width > 0:
+        factorise_tree_complex(model, plan, view1(F, 0, m), view1(F, m, m))
+        return
     for k in range(ns):
         square = F[k] * F[k] + F[m + k] * F[m + k]
         re, im = F[k] / square, -F[m + k] / square
@@ -264,10 +282,13 @@ def factorise_complex(plan, F):
 
 
 @kernel
-def solve_complex(plan, F, x):
+def solve_complex(model, plan, F, x):
     """As `solve`; x: real parts of all unknowns, then imaginary parts."""
     nu, ns, nl, nd = plan.nu, plan.ns, plan.nl, plan.nd
     m, first, index = plan.n_factor, plan.first, plan.index
+    if plan.width > 0:
+        solve_tree_complex(model, plan, view1(F, 0, m), view1(F, m, m), view1(x, 0, nu), view1(x, nu, nu))
+        return
     for k in range(ns):
         c, d = x[k], x[nu + k]
         for i in range(first[k], first[k + 1]):

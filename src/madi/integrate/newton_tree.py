@@ -47,7 +47,8 @@ from madi.equations.articulated_slopes import (
 )
 from madi.integrate.newton_full import factorise_full, solve_full
 from madi.kernel import inline, kernel, view1
-from madi.spatial.vector import dot, first, minus, plus, plus_scaled, put_at, scaled, second, six_at
+from madi.spatial.vector import at as vector_at
+from madi.spatial.vector import cross, dot, first, join, plus, plus_scaled, put_at, scaled, second, six_at, symmetric_times
 
 NARROW, WIDE = 9, 18  # numbers of s: without and with elements between a body and the ground
 
@@ -158,36 +159,40 @@ def eliminate_bodies(model, plan, F, w):
 
 
 @inline
-def put_shares(F, N, c, w):
-    """u_c = N^T B_c, in the place of G, and h_c - t_c = N b_c."""
-    B, u, b = six_at(F, c), c + 12 + w, c + 12
+def put_row(F, N, B, u, w):
+    """u = N^T B."""
     for k in range(w):
         x = F[N + k] * B[0] + F[N + w + k] * B[1] + F[N + 2 * w + k] * B[2]
         y = F[N + 3 * w + k] * B[3] + F[N + 4 * w + k] * B[4] + F[N + 5 * w + k] * B[5]
         F[u + k] = x + y
+
+
+@inline
+def force_by(F, N, E, b, w):
+    """N b."""
     return (
-        row_times(F, N, b, w), row_times(F, N + w, b, w), row_times(F, N + 2 * w, b, w),
-        row_times(F, N + 3 * w, b, w), row_times(F, N + 4 * w, b, w), row_times(F, N + 5 * w, b, w),
+        row_times(F, N, E, b, w), row_times(F, N + w, E, b, w), row_times(F, N + 2 * w, E, b, w),
+        row_times(F, N + 3 * w, E, b, w), row_times(F, N + 4 * w, E, b, w), row_times(F, N + 5 * w, E, b, w),
     )  # fmt: skip
 
 
 @inline
-def row_times(F, a, b, w):
-    """The sum of F[a + k] F[b + k]."""
+def row_times(F, a, E, b, w):
+    """The sum of F[a + k] E[b + k]."""
     x = 0.0
     for k in range(w):
-        x = x + F[a + k] * F[b + k]
+        x = x + F[a + k] * E[b + k]
     return x
 
 
 @inline
 def eliminate_one(F, N, to, c, at, w):
     """The only column of a joint: its turn does not move what carries it."""
-    h = plus(put_shares(F, N, c, w), six_at(F, c + 6))
-    inverse = 1.0 / (F[at] + dot(six_at(F, c), h))
+    B, G, h = six_at(F, c), c + 12 + w, plus(force_by(F, N, F, c + 12, w), six_at(F, c + 6))
+    inverse = 1.0 / (F[at] + dot(B, h))
     F[at] = inverse
     put_at(F, c + 6, h)
-    G = c + 12 + w
+    put_row(F, N, B, G, w)
     for k in range(w):
         F[G + k] = F[G + k] * inverse
     for row in range(6):
@@ -204,14 +209,15 @@ def eliminate_several(model, plan, F, i, at, w):
     A = view1(F, at, n * n)
     for j in range(n):
         c = of_column(plan, l + j)
-        own, t = put_shares(F, N, c, w), six_at(F, c + 6)
+        own, t = force_by(F, N, F, c + 12, w), six_at(F, c + 6)
         h = plus(own, t)
         put_at(F, c + 6, h)
+        put_row(F, N, six_at(F, c), c + 12 + w, w)
         for r in range(n):
             B = six_at(F, of_column(plan, l + r))
             A[r * n + j] = A[r * n + j] + dot(B, own if carries(model, l + j, l + r) else h)
     factorise_full(A, n)
-    solve_rows(plan, F, A, n, of_column(plan, l) + 12 + w, 12 + 2 * w, w)
+    solve_rows(F, A, n, of_column(plan, l) + 12 + w, 12 + 2 * w, w)
     for row in range(6):
         a, b = to + w * row, N + w * row
         for k in range(w):
@@ -224,7 +230,7 @@ def eliminate_several(model, plan, F, i, at, w):
 
 
 @inline
-def solve_rows(plan, F, A, n, G, step, w):
+def solve_rows(F, A, n, G, step, w):
     """A^-1 times n rows of w numbers, the first at G, the next `step` further on."""
     for i in range(n):
         for j in range(i):
@@ -278,8 +284,82 @@ def substitute(model, plan, F, x, w):
         for k in range(w):
             F[s + k] = F[carrier + k]
         for c in range(model.v_at[i], model.v_end[i]):
-            x[c] = x[c] - row_times(F, of_column(plan, c) + 12 + w, carrier, w)
+            x[c] = x[c] - row_times(F, of_column(plan, c) + 12 + w, F, carrier, w)
         for c in range(model.v_at[i], model.v_end[i]):
             b = of_column(plan, c) + 12
             for k in range(w):
                 F[s + k] = F[s + k] + x[c] * F[b + k]
+
+
+@kernel
+def times_tree(model, plan, values, part, F, x, out):
+    """out = a block (0: by qdd, 1: by qd, 2: by q) times x, the scratch of a factor F used; by the sums that are
+    eliminated otherwise."""
+    n, w, columns, bodies = plan.n_own, plan.width, columns_from(model, plan.n_own), bodies_from(plan.n_own)
+    for k in range(w):
+        F[of_body(model, plan, 0) + 6 * w + 6 + k] = 0.0
+    for i in range(1, model.n):
+        s = of_body(model, plan, i) + 6 * w + 6
+        carrier = of_body(model, plan, model.parent[i]) + 6 * w + 6
+        for k in range(w):
+            F[s + k] = F[carrier + k]
+        for c in range(model.v_at[i], model.v_end[i]):
+            add_motion(values, columns + OF_COLUMN * c, part, x[c], F, s, w)
+        put_at(F, s - 6, force_of(values, bodies + OF_BODY * i, F, s))
+        if w == WIDE and plan.load[i] >= 0:
+            add_load(values, loads_from(model, n) + OF_LOAD * plan.load[i], F, s)
+    at = part * n + n
+    for step in range(model.n):
+        i = model.n - 1 - step
+        l, m = model.v_at[i], model.v_end[i]
+        at -= (m - l) * (m - l)
+        f = six_at(F, of_body(model, plan, i) + 6 * w)
+        for c in range(l, m):
+            y = 0.0 if i == 0 else dot(six_at(values, columns + OF_COLUMN * c), f)
+            for j in range(l, m):
+                y = y + values[at + (c - l) * (m - l) + j - l] * x[j]
+                if part == 2 and i > 0 and not carries(model, j, c):
+                    t = six_at(values, columns + OF_COLUMN * j + TURN)
+                    y = y + dot(six_at(values, columns + OF_COLUMN * c), t) * x[j]
+            out[c] = y
+        if i > 0:
+            for j in range(l, m):
+                if part == 2:
+                    f = plus_scaled(f, x[j], six_at(values, columns + OF_COLUMN * j + TURN))
+            to = of_body(model, plan, model.parent[i]) + 6 * w
+            put_at(F, to, plus(six_at(F, to), f))
+
+
+@inline
+def add_motion(values, k, part, x, F, s, w):
+    """What column k adds to s: as b, of one of the three coefficients."""
+    at = k if part == 0 else k + KAPPA if part == 1 else k + RATE
+    for j in range(6):
+        F[s + j] = F[s + j] + x * values[at + j]
+    if part > 0:
+        at = k if part == 1 else k + PSI
+        for j in range(3):
+            F[s + 6 + j] = F[s + 6 + j] + x * values[at + 3 + j]
+            if w == WIDE:
+                F[s + 9 + j] = F[s + 9 + j] + x * values[at + j]
+    if part == 2 and w == WIDE:
+        for j in range(6):
+            F[s + 12 + j] = F[s + 12 + j] + x * values[k + MOVED + j]
+
+
+@inline
+def force_of(K, k, F, s):
+    """The force of a body alone by s: M^ g + (2 e x p, N e)."""
+    m, h, v, w, e = K[k], vector_at(K, k + 1), vector_at(F, s), vector_at(F, s + 3), vector_at(F, s + 6)
+    S, p = six_at(K, k + 4), vector_at(K, k + 10)
+    turned = (dot(vector_at(K, k + 13), e), dot(vector_at(K, k + 16), e), dot(vector_at(K, k + 19), e))
+    f = plus_scaled(plus_scaled(cross(w, h), m, v), 2.0, cross(e, p))
+    return join(f, plus(plus(cross(h, v), symmetric_times(S, w)), turned))
+
+
+@inline
+def add_load(K, k, F, s):
+    """The same of its elements, into p, which is before s."""
+    d, e = six_at(F, s + 12), join(vector_at(F, s + 9), vector_at(F, s + 6))
+    for row in range(6):
+        F[s - 6 + row] = F[s - 6 + row] + dot(six_at(K, k + 6 * row), d) + dot(six_at(K, k + 36 + 6 * row), e)

@@ -18,7 +18,7 @@ from madi.joints.kind import AGAINST
 from madi.joints.ladder import quaternion_at
 from madi.kernel.fields import ABSENT
 
-BY_PAIR, BY_TRIPLE, BY_COLUMN = 30, 0.5, 450  # multiplications: of entries, of their elimination; without them (`deep`)
+BY_PAIR, BY_TRIPLE, BY_COLUMN = 30, 0.5, 380  # multiplications: of entries, of their elimination; without them (`deep`)
 BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")
 
 
