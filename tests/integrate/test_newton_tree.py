@@ -88,3 +88,93 @@ def test_it_solves_with_the_matrix_of_all_entries(seed, forces, frame, away):
             solve(model, plan, F, x)
             error = np.linalg.norm(J @ (x - expected)) / np.linalg.norm(right)
             assert error < 1e-11 * max(1.0, np.linalg.cond(J) * 1e-3), error
+
+
+def sprung_chain(n):
+    """A chain of hinges and balls under gravity; springs in joints, to the ground and between neighbours; a rotor."""
+    m = madi.Model("sprung chain")
+    before = m.ground
+    for k in range(n):
+        body = m.body(f"b{k}", 1.0, com=(0.01, 0.02, -0.1), inertia=(0.02, 0.03, 0.01), position=(0, 0, -0.2 * k))
+        at = (0, 0, -0.2 * k)
+        if k % 7 == 3:
+            m.spherical(f"j{k}", before, body, at=at)
+            m.spring_damper(f"n{k}", before, body, at=((0.1, 0, 0.1 - 0.2 * k), (0.1, 0, -0.1 - 0.2 * k)), stiffness=300.0,
+                            damping=2.0)  # fmt: skip
+        else:
+            m.revolute(f"j{k}", before, body, at=at, axis=[(1, 0, 0), (0, 1, 0)][k % 2], v0=0.3, armature=0.01)
+            m.joint_spring(f"s{k}", f"j{k}", stiffness=20.0, damping=0.2)
+        if k % 5 == 2:
+            m.spring_damper(f"g{k}", m.ground, body, at=((1, 0.2, -0.2 * k), at), stiffness=50.0, damping=1.0)
+        before = body
+    m.friction("rub", "j2", coulomb=0.05)
+    m.drive("j1", lambda t: 0.1 * t * t)
+    return m
+
+
+@pytest.mark.parametrize(
+    "method", [madi.Newmark(), madi.GeneralizedAlpha(jacobian="step"), madi.Newmark(jacobian="once", iterations=3), "radau"]
+)
+def test_trajectories_are_those_with_all_entries(method, monkeypatch):
+    """Newmark's, generalized-alpha's and radau's, real time's too; with a drive, friction that sticks, balls, rotors."""
+    import madi.system.system as system
+
+    runs = []
+    for without in (True, False):
+        monkeypatch.setattr(system, "deep", lambda *_, answer=without: answer)
+        s = sprung_chain(12).build()
+        chosen = s.newton_blocks(False)[1].entry
+        assert chosen == ("articulated-slopes" if without else "slopes")
+        runs.append(madi.simulate(s, 0.05, step=2e-3, method=method, engine="jit").data["q"].values)
+    assert np.abs(runs[0][-1] - runs[0][0]).max() > 1e-3
+    np.testing.assert_allclose(runs[0], runs[1], rtol=0, atol=1e-10)
+
+
+def test_plain_and_machine_code_agree():
+    s = sprung_chain(6).build()
+    rng = np.random.default_rng(4)
+    q, v, a = random_state(rng, s)
+    x = np.concatenate([0.1 * rng.normal(size=s.nv), a, np.zeros(s.n_held)])
+    slopes = articulated_slopes_of(s.layout)
+    found = [
+        s.engine(engine).with_slopes(slopes).evaluate(slopes.entry, 0.2, q, v, x, slopes.blocks.count)
+        for engine in ("plain", "jit")
+    ]
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9, atol=1e-9)
+
+
+def test_deep_trees_alone_go_without_entries():
+    """And those whose elements couple no joints; loops and springs across joints keep the entries."""
+    from madi.bench.models import binary_tree, chain
+
+    assert chain(40).build().newton_blocks(False)[1].entry == "articulated-slopes"
+    assert chain(30).build().newton_blocks(True)[1].entry == "slopes"
+    assert chain(5).build().newton_blocks(False)[1].entry == "slopes"
+    assert binary_tree(127).build().newton_blocks(False)[1].entry == "slopes"
+    m = chain(40)
+    m.spring_damper("across", m.bodies[3], m.bodies[30], at=((0, 0, 3), (0, 0, 30)), stiffness=5.0)
+    assert m.build().newton_blocks(False)[1].entry == "slopes"
+
+
+def test_steps_cost_in_proportion_to_the_links():
+    """Numbers of the factor, and of the values, by links: no entry is made."""
+    from madi.bench.models import chain
+
+    plans = [make_plan(s.newton_blocks(False)[0], s.layout.arrays) for s in (chain(n).build() for n in (50, 100, 200))]
+    for name in ("n_factor", "n_entries"):
+        sizes = np.array([getattr(plan, name) for plan in plans])
+        assert sizes[2] - sizes[1] == 2 * (sizes[1] - sizes[0])
+
+
+def test_newton_goes_on_where_one_matrix_a_step_leads_nowhere():
+    """A chain of 160 links that whips, the step long: no step is halved, and few iterations more than Newton's own."""
+    from madi.bench.models import chain
+    from madi.bench.trees import state
+
+    s = chain(160).build()
+    told = {}
+    for policy in ("step", "iteration"):
+        run = madi.simulate(s, 0.03, step=3e-3, method=madi.Newmark(jacobian=policy), start=state(s), engine="jit")
+        told[policy] = run.statistics
+        assert run.statistics["rejected"] == 0
+    assert told["step"]["newton_iterations"] <= 1.5 * told["iteration"]["newton_iterations"]

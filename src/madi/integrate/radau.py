@@ -452,3 +452,8 @@ class Radau(Adaptive):
     implicit = True
     adaptive = adaptive_steps("radau", RadauMemory, begin, attempt, complete, longer, shorter, failed, arrive, forget)
     fixed = fixed_steps("radau-fixed", RadauMemory, step, begin_fixed)
+
+    @property
+    def keeps_matrix(self) -> bool:
+        """See Method."""
+        return True

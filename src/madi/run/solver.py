@@ -292,7 +292,10 @@ class Solver(Integration):
         substeps of some methods: where the model can be traced."""
         made = ENGINES[engine].made_for_model and method.outside is None
         traced = system.traced_blocks if made else None
-        blocks, self.jacobian = traced or (system.newton_blocks if method.outside is None else system.residual_blocks)
+        if traced is None and method.outside is None:
+            blocks, self.jacobian = system.newton_blocks(method.keeps_matrix)
+        else:
+            blocks, self.jacobian = traced or system.residual_blocks
         self.substep_in_c = traced is not None and "compiled_substep" in method.loop(steps.step).memory.fields
         return blocks
 

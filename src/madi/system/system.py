@@ -211,9 +211,8 @@ class System(Evaluation):
 
     @cached_property
     def articulated_slopes(self) -> Slopes | None:
-        """What implicit steps of a deep tree take instead (equations/articulated_slopes.py). None where there is none, or
-        entries are quicker."""
-        if not self._may_recur or self.frozen.rows or not deep(self.layout.arrays):
+        """What implicit steps of a deep tree take instead (equations/articulated_slopes.py). None where there is none."""
+        if not self._may_recur or self.frozen.rows:
             return None
         if self.layout.header("ne") == 0:
             found = articulated_plan(self.layout.arrays, [])
@@ -246,10 +245,9 @@ class System(Evaluation):
             return self.slopes.blocks, self.slopes
         return self.traced_blocks or (full_blocks(self.nv, self.n_constraints), None)
 
-    @property
-    def newton_blocks(self) -> tuple[Any, Any]:
-        """The same for what solves with them and looks at no entry."""
-        articulated = self.articulated_slopes
+    def newton_blocks(self, kept: bool) -> tuple[Any, Any]:
+        """The same for what solves with them and looks at no entry; `kept`: many times with each matrix."""
+        articulated = self.articulated_slopes if deep(self.layout.arrays, kept) else None
         return self.residual_blocks if articulated is None else (articulated.blocks, articulated)
 
     @property

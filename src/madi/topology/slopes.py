@@ -6,6 +6,7 @@ elements couple no joints, the values of equations/articulated_slopes.py instead
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from madi.joints.ladder import quaternion_at
 from madi.kernel.fields import ABSENT
 
 BY_PAIR, BY_TRIPLE, BY_COLUMN = 30, 0.5, 380  # multiplications: of entries, of their elimination; without them (`deep`)
+KEPT_DEPTH = 20  # columns on a path from which solutions are quicker without entries
 BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")
 
 
@@ -168,7 +170,7 @@ class _Places:
         return self.known[c, j]
 
 
-class _Coupled(Exception):
+class _CoupledError(Exception):
     """Columns of different joints meet in an element."""
 
 
@@ -184,7 +186,7 @@ class _OwnPlaces:
         """Where entry (c, j) is."""
         i = self.tree.body[c]
         if self.tree.body[j] != i:
-            raise _Coupled
+            raise _CoupledError
         l = self.tree.first[i]
         return int(self.first[i] + (c - l) * (self.tree.end[i] - l) + j - l)
 
@@ -223,12 +225,14 @@ def _sizes(model: Any, groups: list[Group], lists: dict[str, list[int]], values:
     }  # fmt: skip
 
 
-def deep(model: Any) -> bool:
+def deep(model: Any, kept: bool) -> bool:
     """Whether a tree is quicker eliminated without its entries: by the multiplications of both, of which those with entries
-    go four at a time."""
+    go four at a time. `kept`: a matrix serves many solutions."""
     depth, parent = np.zeros(int(model.nv)), np.asarray(model.column_parent).tolist()
     for c, inboard in enumerate(parent):
         depth[c] = 1 if inboard < 0 else depth[inboard] + 1
+    if kept:
+        return bool(np.sum(depth) > KEPT_DEPTH * len(depth))
     return bool(np.sum(BY_PAIR * depth + BY_TRIPLE * depth**2) > BY_COLUMN * len(depth))
 
 
@@ -242,7 +246,7 @@ def articulated_plan(model: Any, groups: list[Group], values: int = 0) -> tuple[
     inner = [Group([], [], [], []) if group.is_load else group for group in groups]
     try:
         lists = _of_groups(tree, inner, place)
-    except _Coupled:
+    except _CoupledError:
         return None
     lists["body"] = [i for group in groups for i in group.bodies]
     lists["group_body"] = np.cumsum([0, *(len(group.bodies) for group in groups)]).tolist()
@@ -281,7 +285,7 @@ def _of_rows(model: Any, tree: _Tree, place: _Places) -> tuple[list[int], list[i
     return pair_place, pair_carried, entries
 
 
-def _of_groups(tree: _Tree, groups: list[Group], place: _Places) -> dict[str, list[int]]:
+def _of_groups(tree: _Tree, groups: list[Group], place: Callable[[int, int], int]) -> dict[str, list[int]]:
     """Lists of all groups behind each other, and where each begins."""
     found: dict[str, list[int]] = {
         name: [] for name in ("body", "column", "moves", "tau", "by_q", "by_v", "place", "carried")
