@@ -8,8 +8,8 @@ matrices P and V, adds to the force that accelerates the body
 
     -P d - V (e + d x Y) + d x* Q,        d = sum D_j theta_j on its path, e = sum (B_j v_j + psi_j theta_j),
 
-since d_j Y = D_j x Y + psi_j, and (D x B_c) . Q = -B_c . (D x* Q). The latter is meant for columns that carry c alone; D x* W
-takes it off again for the others, as W is that of the inertia forces less Q. Rows of loops are not here.
+since d_j Y = D_j x Y + psi_j, and (D x B_c) . Q = -B_c . (D x* Q). The latter is meant for columns that carry c alone; D x*
+W takes it off again for the others, as W is that of the inertia forces less Q. Rows of loops are not here.
 """
 
 from __future__ import annotations

@@ -16,15 +16,15 @@ matrix at hand: to rounding, or by as many iterations as were asked for. Of redu
 determined: eps pulls the rest of lam towards zero (Phi' = c_v eps lam while Newton iterates). P4: alpha_m = alpha_f = 0,
 gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
 
-Newton in one of two modes: until the correction still to come no longer matters (the step is halved where that fails), or
-a fixed number of iterations (real time). What matters is measured by the step's own error: over a step the acceleration
-changes by dA = h a' and h a'' is about dA^2 / (h |A|), so that Newmark's error of the speed, h^3 a'' / 12, is about
-h dA^2 / (12 |A|). Newton stops at a small part of it (and never before a tolerance, never below rounding): with a tolerance
-alone, what it leaves would add up over ever more steps as they get shorter. The matrix is made at every iteration, at every
-step, when Newton gets slow, or once. Where it is eliminated without its entries it takes little longer than an iteration, and
-"when slow" makes it at every step. What whips turns far in a step, and the matrix of its beginning leads nowhere: where Newton
-is slow with it, it is made anew, and in the steps that follow at every iteration, as long as these need it. The first guess
-goes on from the last two accelerations where that would have been nearer in the step before.
+Newton in one of two modes: until the correction still to come no longer matters (the step is halved where that fails), or a
+fixed number of iterations (real time). What matters is measured by the step's own error: over a step the acceleration
+changes by dA = h a' and h a'' is about dA^2 / (h |A|), so that Newmark's error of the speed, h^3 a'' / 12, is about h dA^2 /
+(12 |A|). Newton stops at a small part of it (and never before a tolerance, never below rounding): with a tolerance alone,
+what it leaves would add up over ever more steps as they get shorter. The matrix is made at every iteration, at every step,
+when Newton gets slow, or once. Where it is eliminated without its entries it takes little longer than an iteration, and
+"when slow" makes it at every step. What whips turns far in a step, and the matrix of its beginning leads nowhere: where
+Newton is slow with it, it is made anew, and in the steps that follow at every iteration, as long as these need it. The first
+guess goes on from the last two accelerations where that would have been nearer in the step before.
 
 docs/references.md: [P4], [Newmark 1959], [Chung, Hulbert 1993], [Hilber, Hughes, Taylor 1977], [Brüls, Cardona 2010].
 """
