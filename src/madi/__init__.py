@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         GeneralizedAlpha,
         Newmark,
         Radau,
+        TimeStepping,
     )
     from madi.integrate.method import Method
     from madi.loops.methods import QR, Augmented, Baumgarte, Partition, Projection, PseudoInverse, SingularValues
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from madi.run.pace import realtime
     from madi.run.simulate import simulate
     from madi.run.start import assemble
+    from madi.run.stream import Stream
     from madi.schema.read import load
     from madi.signals.proof import in_python
     from madi.signals.table import table
@@ -67,14 +69,14 @@ _LAZY = {
         "madi.model.model": "Model", "madi.forces.road": "Road flat", "madi.forces.tir": "Tir read_tir",
         "madi.system": "System",
         "madi.run.simulate": "simulate", "madi.run.start": "assemble", "madi.run.export": "export_c",
-        "madi.run.checkpoint": "Checkpoint", "madi.run.pace": "realtime",
+        "madi.run.checkpoint": "Checkpoint", "madi.run.stream": "Stream", "madi.run.pace": "realtime",
         "madi.run.batch": "simulate_many", "madi.run.design": "design",
         "madi.results.run": "Run load_run", "madi.analysis.compare": "compare",
         "madi.schema.read": "load", "madi.imports.urdf": "load_urdf", "madi.imports.mjcf": "load_mjcf",
         "madi.signals.table": "table", "madi.signals.proof": "in_python", "madi.analysis.linearize": "linearize",
         "madi.assembly.statics": "statics",
         "madi.integrate": "RK4 AB3 Adams DormandPrince ExplicitNewmark ExplicitNewmarkFull Newmark GeneralizedAlpha Radau "
-        "CVODE IDA",
+        "TimeStepping CVODE IDA",
         "madi.loops.methods": "Projection PseudoInverse SingularValues QR Partition Augmented Baumgarte",
     }.items()
     for name in names.split()
@@ -111,7 +113,9 @@ __all__ = [
     "Run",
     "RunError",
     "SingularValues",
+    "Stream",
     "System",
+    "TimeStepping",
     "Tir",
     "TraceError",
     "acos",

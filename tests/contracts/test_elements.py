@@ -79,6 +79,11 @@ class Scene:
         )
         self.m.fixed("J", self.m.ground, "c", at=root)
 
+    def contact(self):
+        self.m.shape("one", "a", "sphere", radius=0.95)
+        self.m.shape("other", "b", "box", size=(0.4, 0.3, 0.3))
+        self.m.contact("f", "one", "other", stiffness=200.0, damping=0.3, mu=0.4, static=0.5, rolling=0.02, spinning=0.01)
+
 
 SCENES = {
     "spring_damper": lambda s: s.m.spring_damper("f", "a", "b", s.line(), stiffness=30.0, damping=2.0, free_length=0.6),
@@ -112,6 +117,7 @@ SCENES = {
     "hard_stop": lambda s: (s.joint(), s.m.stop("f", "J", -0.1, 0.1, restitution=0.5)),
     "event": lambda s: (s.joint(), s.m.event("f", lambda t, q, v: q["J"])),
     "elastic": lambda s: s.beam(),
+    "contact": lambda s: s.contact(),
     "state": lambda s: s.m.state("f", lambda t, q, v: 1.0 - v["f"]),
 }  # fmt: skip
 GIVEN = (
@@ -162,7 +168,7 @@ def test_every_kind_has_a_scene():
     assert {name.split(",")[0] for name in SCENES} == set(KINDS)
 
 
-@pytest.mark.parametrize("name", [name for name in KINDS if name != "elastic"])  # nobody draws that
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in ("elastic", "contact")])  # made of others
 def test_every_parameter_is_declared(name):
     """A name in `takes` that no user gives would be judged never, one that is missing only as a number."""
     made = Scene()

@@ -6,6 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import madi
+from madi.flexible import rectangle
+from madi.forces.contact_law import SLIDES, STICKS
+from madi.forces.modes import MEMORY
 from madi.integrate.newton_matrix import (
     assemble,
     assemble_complex,
@@ -90,6 +93,30 @@ def test_it_solves_with_the_matrix_of_all_entries(seed, forces, frame, away):
             assert error < 1e-11 * max(1.0, np.linalg.cond(J) * 1e-3), error
 
 
+@pytest.mark.parametrize("engine", ["plain", "jit"])
+def test_what_elements_remember_is_theirs_too(engine):
+    """Balls on the ground: whether they stick, and how far their bristles are bent, is among the held values."""
+    m = sprung_chain(5)
+    m.shape("floor", m.ground, "plane", at=(0, 0, -1.0))
+    for k in (2, 4):
+        m.shape(f"skin{k}", f"b{k}", "sphere", radius=1.05 - 0.2 * k, at=(0.1, 0, 0))
+        m.contact(f"touch{k}", f"skin{k}", "floor", stiffness=300.0, damping=0.3, mu=0.4)
+    s = m.build()
+    rng = np.random.default_rng(3)
+    _, v, a = random_state(rng, s)
+    held, x = np.zeros(s.n_held), rng.normal(size=s.nv)
+    model, matrices = s.layout.arrays, []
+    for mode in (SLIDES, STICKS):  # each remembers when the step began, how fast it arrived, mode, bend and velocity
+        held[np.asarray(model.held_kind) == MEMORY] = [0.19, 0.1, mode, 1e-3, 2e-3, 0.0, 0.01, 0.0, 0.0] * 2
+        values, plan, full = both(s, s.q0, 1e-3 * v, np.concatenate([np.zeros(s.nv), a, held]), engine)
+        for part, name in enumerate(("qdd", "qd", "q")):
+            product = np.zeros(s.nv)
+            block_times(model, plan, values, part, np.zeros(plan.n_factor), x, product, s.nv)
+            np.testing.assert_allclose(product, full[name] @ x, rtol=0, atol=1e-11 * np.abs(full[name]).max())
+        matrices.append(full["q"])
+    assert np.abs(matrices[1] - matrices[0]).max() > 0.1
+
+
 def sprung_chain(n):
     """A chain of hinges and balls under gravity; springs in joints, to the ground and between neighbours; a rotor."""
     m = madi.Model("sprung chain")
@@ -144,7 +171,7 @@ def test_plain_and_machine_code_agree():
 
 
 def test_deep_trees_alone_go_without_entries():
-    """And those whose elements couple no joints; loops and springs across joints keep the entries."""
+    """And those whose elements couple no joints; loops, springs across joints and flexible bodies keep the entries."""
     from madi.bench.models import binary_tree, chain
 
     assert chain(40).build().newton_blocks(False)[1].entry == "articulated-slopes"
@@ -154,6 +181,12 @@ def test_deep_trees_alone_go_without_entries():
     m = chain(40)
     m.spring_damper("across", m.bodies[3], m.bodies[30], at=((0, 0, 3), (0, 0, 30)), stiffness=5.0)
     assert m.build().newton_blocks(False)[1].entry == "slopes"
+    m = chain(40)
+    beam = m.beam("beam", (0, 0, 40), (1, 0, 40), rectangle(0.02, 0.03), E=7e10, rho=2700.0, modes={"y": 1})
+    m.fixed("root", m.bodies[39], beam, at=(0, 0, 40))
+    s = m.build()
+    assert s.articulated_slopes is None
+    assert s.newton_blocks(False)[1].entry == "slopes"
 
 
 def test_steps_cost_in_proportion_to_the_links():

@@ -2,45 +2,41 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import polar
 
-from madi.loops import dense, directions, null_space
-from madi.loops.memory import fresh_tally
+from madi.loops import dense
 
 
-@pytest.mark.parametrize("shape", [(1, 4), (3, 5), (6, 6), (5, 12)])
+@pytest.mark.parametrize("shape", [(4, 1), (5, 3), (6, 6), (12, 5)])
 def test_dense_algebra(shape):
     rng = np.random.default_rng(3)
-    m, n = shape
-    J = rng.normal(size=shape)
-
-    class Work:
-        dense, spare = J.reshape(-1).copy(), np.zeros(m * n)
-        null, product, reduced, basis = (np.zeros(n * n) for _ in range(4))
-        square, column_order, short = np.zeros(n * n), np.zeros(n), np.zeros(n)
-        correction, rest, column_scale, row_scale = np.zeros(n + m), np.zeros(n), np.ones(n), np.ones(m)
-        tally, row_order, j_scaled = fresh_tally(), np.arange(m, dtype=float), J.reshape(-1).copy()
-
-    class Model:
-        row_first, j_column, column_number = np.arange(0, m * n + 1, n), np.tile(np.arange(n), m), np.arange(n)
-
-    for choose in (directions.orthogonal_complement, directions.singular_directions, None):
-        work = Work()
-        null_space.factor_rows(Model(), work, m, n, work.square)
-        if choose is None:
-            null_space.unit_complement(Model(), work, m, n)
-        else:
-            choose(work, m, n)
-        N = work.null[: (n - m) * n].reshape(n, n - m).T
-        assert np.max(np.abs(J @ N.T), initial=0.0) < 1e-12
-        np.testing.assert_allclose(N @ N.T, np.eye(n - m), atol=1e-12)
-    square = rng.normal(size=(n, n))
-    flat, order, x = square.reshape(-1).copy(), np.zeros(n), rng.normal(size=n)
-    dense.lu(flat, n, order)
+    n, f = shape
+    A, B = rng.normal(size=shape), rng.normal(size=shape)
+    H = np.zeros(f * f)
+    dense.products_of_rows(A.reshape(-1), B.reshape(-1), H, f, n)
+    np.testing.assert_allclose(H.reshape(f, f), A.T @ B, atol=1e-12)
+    turned = A.reshape(-1).copy()
+    dense.combine(H, turned, np.zeros(f), f, n)
+    np.testing.assert_allclose(turned.reshape(n, f), A @ (A.T @ B).T, atol=1e-12)
+    G = A.T @ A
+    flat, x = G.reshape(-1).copy(), rng.normal(size=f)
+    low, high = dense.cholesky(flat, f)
+    pivots = np.diag(np.linalg.cholesky(G))
+    assert (low, high) == pytest.approx((pivots.min(), pivots.max()), rel=1e-12)
     y = x.copy()
-    dense.lu_solve(flat, n, order, y)
-    np.testing.assert_allclose(square @ y, x, atol=1e-10)
-    near = np.linalg.qr(square)[0] + 0.1 * rng.normal(size=(n, n))
-    A = near.reshape(-1).copy()
-    assert dense.polar(A, np.zeros(n * n), n, np.zeros(n))
-    U, _, Vt = np.linalg.svd(near)
-    np.testing.assert_allclose(A.reshape(n, n), U @ Vt, atol=1e-10)
+    dense.cholesky_solve(flat, f, y)
+    np.testing.assert_allclose(G @ y, x, atol=1e-10)
+    assert all(np.isnan(dense.cholesky((-G).reshape(-1).copy(), f)))
+
+
+def test_the_iteration_ends_at_the_polar_factor():
+    rng = np.random.default_rng(4)
+    n, f = 9, 4
+    N = np.linalg.qr(rng.normal(size=(n, f)))[0] @ (np.eye(f) + 0.2 * rng.normal(size=(f, f)))
+    N /= np.linalg.norm(N, 2)
+    found, G, errors = N.reshape(-1).copy(), np.zeros(f * f), []
+    while not errors or errors[-1] > 1e-12:
+        errors.append(dense.straighten(found, G, np.zeros(f), f, n))
+    assert errors[0] == pytest.approx(np.max(np.abs(N.T @ N - np.eye(f))))
+    assert errors[-1] < 2 * errors[-2] ** 2 + 1e-15
+    np.testing.assert_allclose(found.reshape(n, f), polar(N)[0], atol=1e-12)

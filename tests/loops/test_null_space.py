@@ -6,13 +6,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import madi
-from madi.loops import null_space
 from madi.loops.memory import LoopOptions
 from madi.loops.methods import LOOP_METHODS, NullSpace
 from madi.papers import rssr
 from madi.run.simulate import prepare, run_solver
 from madi.spatial.rotation import frame_with_z
 from madi.verify import andrews, bricard, four_bars
+from tests.loops.test_blocks import full
 from tests.mechanisms import close_loops, four_bar, random_tree
 
 WAYS = [name for name, method in LOOP_METHODS.items() if issubclass(method, NullSpace)]
@@ -24,11 +24,11 @@ MECHANISMS = {
 }
 
 
-def dense_engine(s, way):
+def engine_of(s, way):
     """Kernels as plain Python that close loops this way."""
     options = LoopOptions({})
     LOOP_METHODS[way]().put(options)
-    return s.engine("plain").for_run(dense=True, options=options)
+    return s.engine("plain").for_run(directions=True, options=options)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -130,25 +130,20 @@ def test_identities_by_other_means(way):
     run = run_solver(solver)
     s, work = solver.system, solver.closing_engine.work
     J = s.constraint_jacobian(run.data["q"].values[-1])
-    place = s.layout.arrays.column_number
-    n = int(s.layout.arrays.nn)
-    inner = np.zeros((len(J), n))
-    inner[:, place[place >= 0]] = J[:, place >= 0]
-    rank = np.linalg.matrix_rank(inner)
-    N = work.null[: (n - rank) * n].reshape(n, n - rank).T
-    N = N * work.column_scale  # from coordinates measured by mass
-    assert np.max(np.abs(inner @ N.T)) < 1e-10
-    assert np.linalg.matrix_rank(N) == n - rank
+    free = s.layout.arrays.column_number >= 0
+    rank = np.linalg.matrix_rank(J[:, free])
+    kept = full(s, work)
+    N = kept.S * work.column_scale  # from coordinates measured by mass
+    assert np.max(np.abs(J[:, free] @ N[:, free].T)) < 1e-10
+    assert np.linalg.matrix_rank(N) == len(N) == np.sum(free) - rank
+    scaled = J[:, free] * work.column_scale[free] * work.row_scale[:, None]
     if way == "pseudo-inverse":
-        assert work.rank == rank
-        chosen = work.row_order[:rank].astype(int)
-        wanted = np.arange(1.0, rank + 1)
-        x = np.concatenate([wanted, np.zeros(n)])
-        null_space.right_inverse_times(s.layout.arrays, work, x)
-        scaled = inner[chosen] * work.column_scale * work.row_scale[chosen][:, None]
-        np.testing.assert_allclose(x[:n], np.linalg.pinv(scaled) @ wanted, rtol=1e-9, atol=1e-12)
-        unscaled = N / work.column_scale
-        np.testing.assert_allclose(unscaled @ unscaled.T, np.eye(n - rank), atol=1e-6)
+        np.testing.assert_allclose(kept.right_inverse(s, work)[free], np.linalg.pinv(scaled), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(kept.T @ kept.T.T, np.eye(len(N)), atol=1e-6)
+    else:
+        inverse = np.linalg.inv(np.vstack([scaled, kept.T[:, free]]))
+        np.testing.assert_allclose(kept.right_inverse(s, work)[free], inverse[:, :rank], rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(kept.N[:, free], inverse[:, rank:].T, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("way", ["pseudo-inverse", "svd", "qr"])
@@ -177,6 +172,7 @@ def test_each_chooses_anew_when_it_should():
 @given(st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
 def test_accelerations_of_random_mechanisms(seed):
+    """By the directions and the right inverse that are kept, through N M N^T in NumPy: those of the sparse factor."""
     rng = np.random.default_rng(seed)
     m = random_tree(rng, int(rng.integers(3, 7)), moving=bool(rng.integers(2)))
     close_loops(m, rng, m.build().nv)
@@ -185,10 +181,22 @@ def test_accelerations_of_random_mechanisms(seed):
     assume(s.frozen.rows and s.mobility(s.q0).degrees_of_freedom > 0)
     v = s.assemble(s.q0, rng.normal(size=s.nv)).v
     expected = s.forward_dynamics(s.q0, v, engine="plain")
+    M, P = s.mass_matrix(s.q0, engine="plain"), -s.inverse_dynamics(s.q0, v, np.zeros(s.nv), engine="plain")
+    gamma = s.constraint_terms(s.q0, v, engine="plain")[2]
     for way in WAYS:
-        engine = dense_engine(s, way)
-        found = engine.evaluate("null-space", 0.0, s.q0, v, np.zeros(s.nv), s.nv)
+        engine = engine_of(s, way)
+        found = engine.evaluate("close-null-space", 0.0, s.q0.copy(), v.copy(), np.zeros(s.nv), s.nv)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * (1 + np.max(np.abs(expected))))
+        again = reduced(s, engine.work, M, P, gamma)
+        np.testing.assert_allclose(again, expected, rtol=1e-5, atol=1e-5 * (1 + np.max(np.abs(expected))))
+
+
+def reduced(s, work, M, P, gamma):
+    """qdd by the equations of null-space methods."""
+    kept, size = full(s, work), np.where(work.column_scale > 0.0, work.column_scale, 1.0)
+    N = kept.N * size
+    given = size * (kept.right_inverse(s, work) @ (work.row_scale * gamma))
+    return given + N.T @ np.linalg.solve(N @ M @ N.T, N @ (P - M @ given))
 
 
 def parallelogram(q0=None, v0=None, flat=False):
@@ -237,10 +245,14 @@ def test_heavy_and_light_parts_in_one_model(way):
         m.revolute(f"{name} C", f"{name} coupler", f"{name} rocker", at=C, axis=(0, 1, 0))
         m.revolute(f"{name} D", m.ground, f"{name} rocker", at=D, axis=(0, 1, 0))
     s = m.build()
-    expected = s.forward_dynamics(s.start.q, s.start.v, engine="plain")
-    engine = dense_engine(s, way)
-    found = engine.evaluate("null-space", 0.0, s.start.q, s.start.v, np.zeros(s.nv), s.nv)
+    q, v = s.start.q, s.start.v
+    expected = s.forward_dynamics(q, v, engine="plain")
+    engine = engine_of(s, way)
+    found = engine.evaluate("close-null-space", 0.0, q.copy(), v.copy(), np.zeros(s.nv), s.nv)
     np.testing.assert_allclose(found, expected, rtol=1e-8)
+    M, P = s.mass_matrix(q, engine="plain"), -s.inverse_dynamics(q, v, np.zeros(s.nv), engine="plain")
+    gamma = s.constraint_terms(q, v, engine="plain")[2]
+    np.testing.assert_allclose(reduced(s, engine.work, M, P, gamma), expected, rtol=1e-8)
 
 
 def test_drives_do_not_count_as_leaving_and_multipliers_do_not_jump():

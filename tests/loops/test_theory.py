@@ -10,11 +10,12 @@ from scipy.linalg import orthogonal_procrustes, qr
 
 import madi
 from madi.constraints.fields import REGULARISATION
-from madi.loops import directions, kkt, null_space
+from madi.loops import blocks, dense, kkt, null_space
 from madi.loops.memory import LoopOptions
 from madi.loops.methods import LOOP_METHODS, PENALTY, PENALTY_STEPS, NullSpace
 from madi.topology.settle import random_coordinates
 from madi.verify import bricard, four_bars
+from tests.loops.test_blocks import full
 from tests.mechanisms import close_loops, four_bar, random_tree
 
 WAYS = [name for name, method in LOOP_METHODS.items() if issubclass(method, NullSpace)]
@@ -250,7 +251,7 @@ def test_augmented_lagrangian_is_the_proximal_iteration():
 def closed(s, q, v, entry="close", way=None, plain=False):
     """q, v as the end of a step leaves them."""
     method = madi.Projection() if way is None else LOOP_METHODS[way](weighting="none" if plain else "mass")
-    engine = s.engine("plain").for_run(dense=way is not None, options=told(method))
+    engine = s.engine("plain").for_run(directions=way is not None, options=told(method))
     q, v = np.array(q, dtype=float), np.array(v, dtype=float)
     engine.evaluate(entry, 0.0, q, v, np.zeros(s.nv), s.nv)
     return q, v
@@ -358,38 +359,63 @@ def test_the_example_in_both_metrics():
 
 
 def test_new_directions_lie_nearest_to_the_old_ones():
+    """The polar factor of the projected directions is the solution of Procrustes' problem, whatever basis it starts from."""
     rng = np.random.default_rng(2)
     n, m = 7, 4
     old, _ = np.linalg.qr(rng.normal(size=(n, n - m)))
-    new, _ = np.linalg.qr(old + 0.3 * rng.normal(size=(n, n - m)))
-    mixed = new @ np.linalg.qr(rng.normal(size=(n - m, n - m)))[0]
-
-    class Work:
-        basis, null = old.reshape(-1).copy(), mixed.reshape(-1).copy()
-        reduced, product, short = np.zeros(n * n), np.zeros(n * n), np.zeros(n)
-
-    assert directions.turn_to_old(Work, m, n)
+    basis, _ = np.linalg.qr(old + 0.3 * rng.normal(size=(n, n - m)))
+    mixed = basis @ np.linalg.qr(rng.normal(size=(n - m, n - m)))[0]
+    found = (basis @ basis.T @ old).reshape(-1)
+    while dense.straighten(found, np.zeros((n - m) ** 2), np.zeros(n - m), n - m, n) > 1e-8:
+        pass
     A, _ = orthogonal_procrustes(mixed, old)
-    np.testing.assert_allclose(Work.null.reshape(n, n - m), mixed @ A, atol=1e-10)
+    np.testing.assert_allclose(found.reshape(n, n - m), mixed @ A, atol=1e-10)
 
 
 def test_the_criterion_of_svd():
-    """How much of the velocity leaves the span of T, after LU of [J; T]."""
+    """How much of the velocity leaves the span of T."""
     s = four_bar(q0=0.5, v0=3.0).build()
     start, later = s.start, s.assemble({"A": 1.3}, {"A": 3.0})
-    engine = s.engine("plain").for_run(dense=True, options=told(madi.SingularValues()))
+    engine = s.engine("plain").for_run(directions=True, options=told(madi.SingularValues()))
     engine.evaluate("close-null-space", 0.0, start.q.copy(), start.v.copy(), np.zeros(3), 3)
     work, a = engine.work, s.layout.arrays
-    T, size = work.basis[:3].copy(), work.column_scale[:3].copy()
-    engine.evaluate("close-null-space", 0.0, later.q.copy(), later.v.copy(), np.zeros(3), 3)
-    v = np.empty(3)
-    v[a.column_number] = later.v
-    v /= size
+    T, size = full(s, work).T[0], work.column_scale.copy()
+    work.v[:] = later.v
+    kkt_rows(s, work, later.q)
+    blocks.factor_blocks(a, work)
+    null_space.carry(work, 0, 1)
+    v = later.v / size
     share = np.sqrt(1 - (T @ v) ** 2 / (v @ v))  # one direction is left, and nothing is driven: N^T T v is v
     assert share > 0.05
-    assert null_space.leaving(a, work) == pytest.approx(share, rel=1e-9)
+    assert null_space.leaving(a, work, 0) == pytest.approx(share, rel=1e-9)
     masses = np.diag(s.mass_matrix(start.q, engine="plain"))
-    np.testing.assert_allclose(size[a.column_number], 1 / np.sqrt(masses), rtol=1e-9)  # columns are measured by mass
+    np.testing.assert_allclose(size, 1 / np.sqrt(masses), rtol=1e-9)  # columns are measured by mass
+
+
+def kkt_rows(s, work, q):
+    """Phi_q at q, into work."""
+    a = s.layout.arrays
+    J = s.constraint_jacobian(q, engine="plain")
+    row = np.repeat(np.arange(s.n_constraints), np.diff(a.row_first))
+    work.j_value[:] = J[row, a.j_column]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_corrections_without_weights(way):
+    """P2's eq. (5.1): [J; T] dv = (what is missing, 0); of the pseudo-inverse T is N, and dv the least by coordinates."""
+    for s, q, v in MECHANISMS:
+        wild = v + np.random.default_rng(7).normal(size=s.nv)
+        engine = s.engine("plain").for_run(directions=True, options=told(LOOP_METHODS[way](weighting="none")))
+        engine.evaluate("close-null-space", 0.0, q.copy(), v.copy(), np.zeros(s.nv), s.nv)
+        T, found = full(s, engine.work).T, wild.copy()
+        engine.work.factor_valid = 1
+        engine.evaluate("close-null-space", 0.0, q.copy(), found, np.zeros(s.nv), s.nv)
+        _, rate, _, J = s.constraint_terms(q, wild, engine="plain")
+        E = np.vstack([J, T])
+        step = np.linalg.lstsq(E, np.concatenate([-rate, np.zeros(len(T))]), rcond=1e-9)[0]
+        np.testing.assert_allclose(found - wild, step, rtol=1e-6, atol=1e-6)
+        if way == "pseudo-inverse":
+            np.testing.assert_allclose(step, -np.linalg.pinv(J, rcond=1e-9) @ rate, rtol=1e-6, atol=1e-6)
 
 
 # ---- 8, 9. driven rows, redundancy ---------------------------------------------------------------------------------------
@@ -425,6 +451,6 @@ def test_self_equilibrated_constraint_forces():
     assert np.max(np.abs(lam)) > 1.0
     assert abs(n[:, 0] @ (eps * lam)) < 1e-6 * np.linalg.norm(eps * lam)  # of all lam + c n that of least lam^T eps lam
     for way in WAYS:  # the rows that null-space methods leave out of J bear their part too
-        engine = s.engine("plain").for_run(dense=True, options=told(LOOP_METHODS[way]()))
+        engine = s.engine("plain").for_run(directions=True, options=told(LOOP_METHODS[way]()))
         engine.evaluate("close-null-space", 0.0, q.copy(), v.copy(), np.zeros(s.nv), s.nv)
         np.testing.assert_allclose(engine.work.lam, lam, atol=1e-6)

@@ -73,7 +73,7 @@ EDITS = [
     (FORCE, "forces/__init__.py", "joint_characteristic, state^,\n)", ", cubic_spring"),
     (FORCE, "model/model.py", "^    def joint_spring(self", SPRING),
     (FORCE, "schema/kinds.py", '^    "joint_spring": {', SPRING_IN_FILES),
-    (BODY, "bodies/__init__.py", "import ^modal, rigid", "gyrostat, "),
+    (BODY, "bodies/__init__.py", "import ^modal, modal_slopes", "gyrostat, "),
     (BODY, "bodies/__init__.py", "= (modal,^)", " gyrostat"),
     (BODY, "bodies/fields.py", "^    mass: Reals", '    rotor: Reals = reals("n", 3)  # of a gyrostat\n'),
     (BODY, "model/elements.py", "    flexible: Any = None\n^", "    rotor: Any = None\n"),

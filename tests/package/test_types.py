@@ -56,8 +56,9 @@ def test_options_of_runs_are_those_of_simulate():
     """What type checkers are told of `Model.simulate` and `simulate_many`, against the functions themselves."""
     from madi.run import batch, options, simulate
     from madi.run.checkpoint import Checkpoint
+    from madi.run.stream import Stream
 
-    known = {"Run": object, "Checkpoint": Checkpoint}
+    known = {"Run": object, "Checkpoint": Checkpoint, "Stream": Stream}
     face = get_type_hints(simulate.simulate, localns=known)
     told = get_type_hints(options.RunOptions, localns=known)
     assert told.pop("every") == float | None

@@ -118,8 +118,8 @@ def test_places_no_run_comes_to_are_refused(kept, tmp_path, name, change):
     ("abm", put("memory", "made_for", 10**6)), ("newmark", put("memory", "iterations", 10**6)),
     ("newmark", put("memory", "policy", 77)), ("newmark", put("memory", "halvings", 10**6)),
     ("newmark", put("memory", "beta", 0.0)),
-    ("svd", put("work", "row_order", 10**9)), ("svd", put("work", "column_order", -5)),
-    ("svd", put("work", "rank", 10**6)), ("svd", put("work", "basis_chosen", 77)),
+    ("svd", put("work", "block_freedoms", 10**6)), ("svd", put("work", "block_freedoms", -1)),
+    ("svd", put("work", "block_freedoms", 0.5)), ("svd", put("work", "basis_chosen", 77)),
     ("svd", put("tally", "singular_count", 10**6)), ("dopri", put("tally", "singular_count", 10**6)),
 ])  # fmt: skip
 def test_places_in_the_memory_of_methods_are_refused(kept, tmp_path, name, change):

@@ -235,7 +235,7 @@ def _failure(system: System, balance: Balance, q: np.ndarray, v: np.ndarray, sta
     joint = names[int(worst[0])].split(".")[0] if len(worst) else ""
     on_it = [force.name for force in system.lowered.forces if str(joint_name(force.a)).split(".")[0] == joint]
     more = f" (acted on by {', '.join(on_it[:4])})" if on_it else ""
-    idle = [name for name, kind in zip(system.held_names, system.layout.arrays.held_kind, strict=True) if kind != EVENT]
+    idle = [system.held_names[k] for k in system.switching if system.layout.arrays.held_kind[k] != EVENT]
     holds = f" {', '.join(idle[:4])}: hard stops and dry friction hold in runs only." if idle else ""
     error = RunError(
         f"model {system.name!r}: no equilibrium found in {MOST_STEPS} steps. Farthest from balance is joint {joint!r}{more}"

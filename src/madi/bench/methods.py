@@ -48,5 +48,5 @@ def report(quick: bool = False) -> dict[str, Any]:
             for way in METHODS
         },
         "tables": {"time of an evaluation": rows},
-        "notes": ["dopri, rtol 1e-7, jitted kernels. The projection is sparse, null-space methods are dense (cost ~ n³)."],
+        "notes": ["dopri, rtol 1e-7, jitted kernels. All factors are sparse; null-space methods keep directions beside."],
     }

@@ -89,3 +89,31 @@ class Work(JointWork):
     own_mass: Reals = reals("nz")  # of the body alone
     modal_momentum: Reals = reals("nv")  # m_cd x_d of the body alone
     bow: Reals = reals("nb")  # of a unit motion: sum X_cd xi_d
+    # derivatives of inverse dynamics (rigid_slopes.py, modal_slopes.py): of subtrees, then of unit motions
+    momentum: Reals = reals("n", 3)  # p
+    coriolis: Reals = reals("n", 9)  # N, by rows
+    moved_by: Reals = reals("nb", 6)  # D
+    psi_q: Reals = reals("nb", 6)  # psi: as what the base seems to move when the column's coordinate does
+    psi_rate: Reals = reals("nb", 6)  # psi', its acceleration
+    kappa: Reals = reals("nb", 6)
+    E: Reals = reals("nb", 3)
+    F: Reals = reals("nb", 6)
+    G: Reals = reals("nb", 6)
+    # of flexible bodies (bending_slopes.py)
+    frame_W: Reals = reals("nh", 6)  # of the body alone, without its points: W, p and N
+    frame_p: Reals = reals("nh", 3)
+    frame_N: Reals = reals("nh", 9)
+    spin: Reals = reals("9")  # e~ + w~ w~ and 2 w~ of the body at hand, by rows
+    gyre: Reals = reals("9")
+    eta_second: Reals = reals("ny")  # eta''
+    pushes: Reals = reals("3*ny")  # Q_a, as momenta
+    slope_rate: Reals = reals("n_slopes")  # of w', its rates
+    slope_second: Reals = reals("n_slopes")
+    place_q: Reals = reals("6*n_slopes")  # how the force changes by the slope at a place, by its rate
+    place_v: Reals = reals("6*n_slopes")
+    wrench: Reals = reals("6")  # scratch
+    growth_rate: Reals = reals("n_growth")  # as growth, of xi', and of what xi'' and turning make of xi
+    growth_second: Reals = reals("n_growth")
+    more_products: Reals = reals("ny")  # scratch
+    block_q: Reals = reals("nz")  # derivatives of the modes' equations by the modes of the same body
+    block_v: Reals = reals("nz")

@@ -62,7 +62,7 @@ def cartesian(model: Model, system: System, q: np.ndarray, v: np.ndarray, option
     """The Cartesian model of a drawn one; `system`: the same with frame="ground", for names and force elements; q, v: the
     start in its coordinates; `options`: of closing the loops."""
     _refuse(model, system)
-    seen, tree_work = system.observe(q, v, engine="plain"), system.engine("plain").work
+    seen, tree_work = system.observe(q, v, engine="jit"), system.engine("jit").work
     made = Builder(model, system, tree_work.frame_r.copy())
     for edge in system.spanning_tree.edges:
         if edge.body in system.spanning_tree.floating:

@@ -124,13 +124,14 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress on the terminal.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Simulate a model and save the run. Ctrl-C saves what was computed.
+    """Simulate a model and save the run (.nc: while it goes on, in little memory). Ctrl-C saves what was computed.
 
     Example: madi run four-bar.yaml --duration 5s --reaction A --out four-bar.nc
     """
     from madi.cli.models import chosen_model, find_model, seconds
     from madi.errors import InputError
     from madi.run.checkpoint import Checkpoint
+    from madi.run.stream import place_of
 
     model = chosen_model(model)
     drawn = find_model(model, parameters(change))
@@ -150,13 +151,16 @@ def run(
         options["checkpoint"] = Checkpoint(kept, seconds(checkpoint or "10s"), resume)
         if resume and not as_json:
             print(_taken_up(kept))
-    began = time.perf_counter()
+    if target.suffix.lower() == ".nc":
+        options["out"] = target
+    began, beside = time.perf_counter(), place_of(target, True)
     found, told = _carried_out(drawn, {**options, "progress": False if quiet else None})
-    if told and target.exists():  # a run that failed does not take the place of a whole one
-        target = target.with_suffix(f".failed{target.suffix}")
-    found.save(target)
+    target = beside if told else target
+    if "out" not in options:
+        found.save(target)
     if not told:
-        kept.unlink(missing_ok=True)
+        for path in (kept, Path(f"{kept}.outputs")):
+            path.unlink(missing_ok=True)
     if as_json:
         print_json(_summary(found, target, told))
     else:

@@ -1,10 +1,10 @@
-"""What the recursions read of a model beside what bodies do, and write of their derivatives (see joints/fields.py)."""
+"""What the recursions read of a model beside what bodies do (see joints/fields.py)."""
 
 from __future__ import annotations
 
 from madi.bodies.fields import Arrays as BodyArrays
 from madi.bodies.fields import Work as BodyWork
-from madi.kernel.fields import Ints, Reals, ints, reals
+from madi.kernel.fields import Ints, ints
 
 __all__ = ["Arrays", "Work"]
 
@@ -21,14 +21,4 @@ class Arrays(BodyArrays):
 
 
 class Work(BodyWork):
-    """Derivatives of inverse dynamics (slopes.py): of subtrees, then of columns."""
-
-    momentum: Reals = reals("n", 3)  # p
-    coriolis: Reals = reals("n", 9)  # N, by rows
-    moved_by: Reals = reals("nv", 6)  # D
-    psi_q: Reals = reals("nv", 6)  # psi: as what the base seems to move when the column's coordinate does
-    psi_rate: Reals = reals("nv", 6)  # psi', its acceleration
-    kappa: Reals = reals("nv", 6)
-    E: Reals = reals("nv", 3)
-    F: Reals = reals("nv", 6)
-    G: Reals = reals("nv", 6)
+    """What bodies write is all."""

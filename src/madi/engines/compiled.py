@@ -68,7 +68,7 @@ class CompiledEngine:
         self.context = np.array(addresses, dtype=np.int64)
         self._loaded: dict[Any, Any] = {}
 
-    def for_run(self, dense: bool = False, options: Any = None) -> CompiledEngine:
+    def for_run(self, directions: bool = False, options: Any = None) -> CompiledEngine:
         """See Engine. It is itself: generated code keeps nothing between calls."""
         return self
 

@@ -23,9 +23,9 @@ class Engine(Protocol):
     def of(cls, system: Any) -> Engine:
         """The engine of a System."""
 
-    def for_run(self, dense: bool = False, options: Any = None) -> Any:
-        """The same with scratch of its own: a run's memory is not an evaluation's. `dense`: with room for null-space
-        methods; `options`: of closing the loops."""
+    def for_run(self, directions: bool = False, options: Any = None) -> Any:
+        """The same with scratch of its own: a run's memory is not an evaluation's. `directions`: with room for
+        null-space methods; `options`: of closing the loops."""
 
     def with_slopes(self, slopes: Any) -> Any:
         """The same with scratch of its own in which the entry `slopes` knows its places (topology/slopes.py)."""

@@ -86,13 +86,14 @@ class JitEngine:
         self.values = np.zeros(1) if values is None else values
         self.model_argument, self._calls = model_table(layout)
         self._programs: dict[str, Any] = {}
-        self._dense, self._options, self._slopes = False, None, None
+        self._directions, self._options, self._slopes = False, None, None
         self._own: Any = threading.local()  # each thread has its own scratch: the calls release Python's lock
 
-    def for_run(self, dense: bool = False, options: Any = None) -> JitEngine:
+    def for_run(self, directions: bool = False, options: Any = None) -> JitEngine:
         """See Engine."""
         other = copy.copy(self)
-        other._own, other._dense, other._options = SimpleNamespace(), dense, options  # a run is one thread's at a time
+        other._own = SimpleNamespace()  # a run is one thread's at a time
+        other._directions, other._options = directions, options
         return other
 
     def with_slopes(self, slopes: Any) -> JitEngine:
@@ -107,7 +108,7 @@ class JitEngine:
         """This thread's scratch."""
         if not hasattr(self._own, "work"):
             slopes = self._slopes and self._slopes.plan(self)
-            self._own.work = self.layout.scratch(self._dense, options=self._options, slopes=slopes)
+            self._own.work = self.layout.scratch(self._directions, options=self._options, slopes=slopes)
             tables = (self.model_argument, self._own.work.table)
             self._own.context = np.array([table.ctypes.data for table in tables], dtype=np.int64)
         return self._own.work

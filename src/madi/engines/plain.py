@@ -44,20 +44,21 @@ class PlainEngine:
         return cls(system.layout, system.values)
 
     def __init__(
-        self, layout: Layout, values: np.ndarray | None = None, dense: bool = False, options: Any = None, slopes: Any = None
-    ):
+        self, layout: Layout, values: np.ndarray | None = None, directions: bool = False, options: Any = None,
+        slopes: Any = None,
+    ):  # fmt: skip
         self.layout, self.values = layout, values
         self.model = layout.arrays
-        self._dense, self._options = dense, options
-        self.work = layout.scratch(dense, options=options, slopes=slopes and slopes.plan(self))
+        self._directions, self._options = directions, options
+        self.work = layout.scratch(directions, options=options, slopes=slopes and slopes.plan(self))
 
-    def for_run(self, dense: bool = False, options: Any = None) -> PlainEngine:
+    def for_run(self, directions: bool = False, options: Any = None) -> PlainEngine:
         """See Engine."""
-        return PlainEngine(self.layout, self.values, dense, options)
+        return PlainEngine(self.layout, self.values, directions, options)
 
     def with_slopes(self, slopes: Any) -> PlainEngine:
         """See Engine."""
-        return PlainEngine(self.layout, self.values, self._dense, self._options, slopes)
+        return PlainEngine(self.layout, self.values, self._directions, self._options, slopes)
 
     def evaluate(self, entry: str, t: float, q: np.ndarray, v: np.ndarray, x: np.ndarray, size: int) -> np.ndarray:
         """See Engine."""

@@ -16,19 +16,20 @@ from madi.equations.accelerations import (
     forward_articulated,
     forward_loops,
     forward_loops_velocity_transform,
-    forward_null_space,
     forward_recursive,
     forward_velocity_transform,
     meet_drives,
     multipliers,
 )
 from madi.equations.articulated_slopes import articulated_slopes
+from madi.equations.impulses import impulses
 from madi.equations.loads import loads, loads_newton_euler
-from madi.equations.modes import switch, watch
+from madi.equations.modes import keep, switch, watch
 from madi.equations.observe import OBSERVED, POSES, STATE, body_pose, observe, point_jacobian, poses, state
 from madi.equations.residual import BALANCE, GAPS, TERMS, TRIAL, constraints, gaps, inverse_dynamics, mass_matrix, residual
 from madi.equations.row import Row, with_bodies
 from madi.equations.slopes import slopes
+from madi.equations.tires import tires
 from madi.kernel import Kernel
 
 A, TAU = Row(a="nv", held="n_held"), Row(tau="nv", held="n_held")  # accelerations; generalised forces; held values
@@ -71,8 +72,9 @@ ENTRIES: dict[str, Entry] = {
     "multipliers": Entry(multipliers, Row(a="nv", lam="nr")),
     "close": Entry(close_loops, traced=False),
     "meet-drives": Entry(meet_drives, traced=False),
-    "null-space": Entry(forward_null_space, traced=False),
     "close-null-space": Entry(close_null_space, traced=False),
+    "impulses": Entry(impulses, Row(numbers="3", apart="nv"), traced=False),
+    "keep": Entry(keep, Row(broke="1"), traced=False),
     "watch": Entry(watch, Row(margin="n_held", sides="n_held"), traced=False),
     "switch": Entry(switch, Row(margin="n_held"), traced=False),
     "constraints": Entry(constraints, TERMS),
@@ -87,6 +89,7 @@ ENTRIES: dict[str, Entry] = {
     "poses": Entry(poses, POSES),
     "body-pose": Entry(body_pose, Row(position="3", rotation="9"), Row(frame="13")),
     "point-jacobian": Entry(point_jacobian, Row(velocity=("3*nv",), turning=("3*nv",)), Row(point="4")),
+    "tires": Entry(tires, None, Row(), traced=False),
     "loads": Entry(loads, None, A),
     "loads-newton-euler": Entry(loads_newton_euler, None, A),
 }

@@ -114,15 +114,6 @@ def meet_drives(model: Arrays, work: Work, t, q, v, x, out):
 
 
 @kernel
-def forward_null_space(model: Arrays, work: Work, t, q, v, x, out):
-    """Accelerations with loops, for the null-space methods: the matrix they close with is another, and stays as it is."""
-    loop_coefficients(model, work, t, q, v, x)
-    kkt.factorise(model, work, 0.0)
-    kkt.accelerate(model, work)
-    give(work.acceleration, model.nv, out)
-
-
-@kernel
 def close_null_space(model: Arrays, work: Work, t, q, v, x, out):
     """The loops closed by the null-space method of work.options, in place, at the end of a step: q, v become the closed
     state, out its accelerations."""

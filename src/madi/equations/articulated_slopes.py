@@ -17,7 +17,7 @@ from __future__ import annotations
 from madi import bodies
 from madi.dynamics.slopes import bodies_alone, motions, sum_forces
 from madi.equations.fields import Arrays, Work
-from madi.equations.slopes import evaluate_elements, group_slopes, trial_state
+from madi.equations.slopes import element_slopes, evaluate_elements, trial_state, value_count
 from madi.joints.columns import is_free
 from madi.kernel import inline, kernel
 from madi.spatial.vector import first, force_cross, minus, plus, put, put_at, second, six, six_at, three
@@ -61,7 +61,7 @@ def articulated_slopes(model: Arrays, work: Work, t, q, v, x, out):
     put_columns(model, work, out, columns_from(model, plan.n_all))
     put_own(model, work, out, plan.n_all)
     if plan.n_groups > 0:
-        group_slopes(model, work, out, plan.n_all, 2 * plan.n_all)
+        element_slopes(model, work, out, plan.n_all, 2 * plan.n_all)
 
 
 @kernel
@@ -117,12 +117,9 @@ def put_loads(model: Arrays, work: Work, out, begin):
         out[k] = 0.0
     at = 0
     for g in range(plan.n_groups):
-        count = plan.group_body[g + 1] - plan.group_body[g]
-        rows = 6 * count + plan.group_tau[g + 1] - plan.group_tau[g]
         if plan.group_load[g] >= 0:
             put_load(work, plan.body[plan.group_body[g]], at, out, begin + OF_LOAD * plan.group_load[g])
-        direct = plan.group_by_q[g + 1] - plan.group_by_q[g] + plan.group_by_v[g + 1] - plan.group_by_v[g]
-        at += 6 * count * (1 + 2 * rows) + direct * rows
+        at += value_count(work, g)
 
 
 @inline

@@ -34,9 +34,11 @@ from madi.forces.modes import (
     FRICTION,
     HELD,
     HOLDS,
+    MEMORY,
     OPEN,
     STOP,
     STUCK,
+    TOLD,
 )
 from madi.joints.columns import is_free
 from madi.kernel import HUGE, inline, kernel
@@ -49,6 +51,7 @@ TOGETHER = 8  # rounds in which all modes that contradict themselves change at o
 IMPACTS = 60  # that may follow each other in an instant, before all come to rest together
 MAY_HOLD = 1.0  # work.fired: candidates of step 2; those that held until now
 HELD_BEFORE = 2.0
+FAR = 1.0  # margin of memory: it ends nothing
 STRUCK = 3.0  # those of step 1 that come to rest together
 
 
@@ -76,12 +79,27 @@ def bearing(model: Arrays, work: Work, k):
 
 
 @kernel
+def keep(model: Arrays, work: Work, t, q, v, x, out):
+    """What elements remember of a step that ends at (t, q, v), in place of what x had. `out`: how many points of friction
+    have given way, where a force may jump."""
+    work.broke = 0.0
+    kinematics_and_forces(model, work, t, q, v, x)
+    for k in range(model.n_held):
+        if model.held_kind[k] == MEMORY:
+            x[model.nv + k] = work.kept[k]
+    out[0] = work.broke
+
+
+@kernel
 def watch(model: Arrays, work: Work, t, q, v, x, out):
     """Of every held value its margin; then 1 where it shall change sides unnoticed."""
     accelerations_with_modes(model, work, t, q, v, x)
     n = model.n_held
     for k in range(n):
-        out[k], out[n + k] = work.margin[k], 0.0
+        memory = model.held_kind[k] in (MEMORY, TOLD)
+        out[k], out[n + k] = FAR if memory else work.margin[k], 0.0
+        if memory:
+            continue
         if work.held[k] >= HOLDS:
             _, margin = bearing(model, work, k)
             out[k] = margin
@@ -287,7 +305,7 @@ def rest(model: Arrays, work: Work, v, x, out, slow):
     """What may hold (work.fired), and a first guess of all modes: what came to rest or held until now holds."""
     for k in range(model.n_held):
         c, at = model.held_column[k], model.nv + k
-        if model.held_kind[k] == EVENT:
+        if model.held_kind[k] in (EVENT, MEMORY, TOLD):
             continue
         held = x[at]
         came = held < HOLDS and held != BY_STATE and out[k] < 0.0

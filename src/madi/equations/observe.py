@@ -8,6 +8,8 @@ from madi.dynamics.points import point, point_velocity, to_ground
 from madi.equations.fields import Arrays, Work
 from madi.equations.motion import apply_drives, take_held
 from madi.equations.row import Row
+from madi.forces.contact import PLACE, TOUCH, points_of
+from madi.forces.kind import seen_from
 from madi.forces.modes import HOLDS
 from madi.joints.columns import is_free
 from madi.kernel import kernel, where
@@ -25,13 +27,14 @@ AT_ACCELERATION, AT_ANGULAR_ACCELERATION = AT["acceleration"], AT["angular_accel
 # of a state: energies, powers of forces and dissipated, momentum; of every force element value, potential, power, dissipated
 OBSERVED = Row(
     q="nq", v="nv", a="nv", kinetic="1", potential="1", power="1", dissipated="1", momentum="6", force=("ne", 4),
-    body=("bodies", BODY_NUMBERS),
+    body=("bodies", BODY_NUMBERS), touch=("n_touch", TOUCH),
 )  # fmt: skip
 STATE = Row(q="nq", v="nv", a="nv")  # what a row of OBSERVED begins with
 POSES = Row(body=("bodies", FRAME_NUMBERS))
 Q, V, ACCELERATION = OBSERVED.place("q"), OBSERVED.place("v"), OBSERVED.place("a")
 KINETIC, POTENTIAL, POWER, DISSIPATED = (OBSERVED.place(n) for n in ("kinetic", "potential", "power", "dissipated"))
 MOMENTUM, FORCE, BODIES = OBSERVED.place("momentum"), OBSERVED.place("force"), OBSERVED.place("body")
+TOUCHES = OBSERVED.place("touch")
 
 
 @kernel
@@ -52,6 +55,27 @@ def observe(model: Arrays, work: Work, t, q, v, x, out):
     for i in range(1, model.n):
         body_pose_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
         body_acceleration_out(model, work, i, out, BODIES(model) + BODY_NUMBERS * (i - 1))
+    if model.n_touch > 0:
+        put_touches(model, work, out, TOUCHES(model))
+
+
+@kernel
+def put_touches(model: Arrays, work: Work, out, start):
+    """What is told of each point of contact, in ground axes."""
+    for e in range(model.ne):
+        first = model.force_touch[e]
+        if first >= 0:
+            a, b = model.force_a[e], model.force_b[e]
+            o, common = seen_from(model, a, b), model.frame[a] == model.frame[b]
+            for k in range(first, first + points_of(model, e)):
+                s = start + TOUCH * k
+                for j in range(TOUCH):
+                    out[s + j] = work.touch[k, j]
+                for j in range(1, 13, 3):
+                    x = at(out, s + j)
+                    if common:
+                        x = to_ground(work, o, x)
+                    put_at(out, s + j, plus(x, three(work.frame_r, o)) if j == PLACE else x)
 
 
 @kernel

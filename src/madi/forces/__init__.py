@@ -17,6 +17,7 @@ from madi.forces import (
     bump_stop,
     bushing,
     characteristic,
+    contact,
     elastic,
     event,
     fiala,
@@ -43,7 +44,7 @@ MODULES: tuple[ModuleType, ...] = (
     spring_damper, joint_spring, applied_force, applied_torque, joint_torque,
     hydropneumatic, bump_stop, characteristic, torsion_bar, bushing, wheel, track, tire, fiala, brush, tire_magic,
     tire_magic_relaxed, elastic, stop, two_point_force, friction, hard_stop, event,
-    joint_characteristic, state,
+    joint_characteristic, state, contact,
 )  # fmt: skip
 KINDS: dict[str, ForceKind] = {module.KIND.name: module.KIND for module in MODULES}
 BY_CODE: dict[int, ModuleType] = {module.KIND.code: module for module in MODULES}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from madi.dynamics.fields import Arrays as DynamicsArrays
 from madi.dynamics.fields import Work as DynamicsWork
-from madi.kernel.fields import Ints, Reals, given_reals, ints, reals, size
+from madi.kernel.fields import Ints, Reals, given_reals, ints, real, reals, size
 
 
 class Arrays(DynamicsArrays):
@@ -14,6 +14,10 @@ class Arrays(DynamicsArrays):
     np: int = size()  # parameters of force elements
     ns: int = size()  # signals
     na: int = size()  # force elements whose law sees their line
+    n_touch: int = size()  # points of contact
+    n_hard: int = size()  # most of them, and of stops and frictions, that a time-stepping method meets at once
+    n_feel: int = size()  # columns on their paths
+    n_value: int = size()  # numbers of their rows
     force_kind: Ints = ints("ne")
     force_a: Ints = ints("ne")  # body or column
     force_b: Ints = ints("ne")
@@ -22,6 +26,7 @@ class Arrays(DynamicsArrays):
     force_state: Ints = ints("ne")  # first of its first-order states, a column; -1 if it has none
     force_held: Ints = ints("ne")  # first of its held values; -1 if it has none
     force_call: Ints = ints("ne")  # address of its compiled kernel, 0 where the forward kernel has it built in
+    force_touch: Ints = ints("ne")  # first of its points of contact; -1 if it has none
     held_of: Ints = ints("n_held")  # the element whose held value it is
     held_kind: Ints = ints("n_held")  # modes.FRICTION ...
     held_column: Ints = ints("n_held")  # the column it may hold, -1: none
@@ -40,6 +45,10 @@ class Work(DynamicsWork):
     margin: Reals = reals("n_held")  # how far each is from the end of its validity: >= 0 as long as it holds
     low: Reals = reals("n_held")  # of one that holds its column: the least and the largest force it can hold it with
     high: Reals = reals("n_held")
+    kept: Reals = reals("n_held")  # of memory: what is remembered if the step ends here
+    now: float = real()  # the time
+    broke: float = real()  # points where friction has given way, which lets a force jump; `keep` counts them
+    touch: Reals = reals("n_touch", 14)  # what is told of each point of contact (contact.py)
     lost: Reals = reals("n_held")  # energy, in the impacts of a switch
     fired: Reals = reals("n_held")  # scratch of a switch: where an event has come, which way (equations/modes.py)
     tire_contact: Reals = reals("38")  # a tire's geometry (tire_contact.py)

@@ -21,7 +21,7 @@ from typing import Any
 from madi.errors import finite_numbers
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
-from madi.forces.modes import BACKWARD, BY_STATE, FORWARD, FRICTION, HOLDS
+from madi.forces.modes import BACKWARD, BY_METHOD, BY_STATE, FORWARD, FRICTION, TOLD
 from madi.forces.takes import NOT_NEGATIVE, Problems, must
 from madi.kernel import exp, kernel, where
 
@@ -35,7 +35,7 @@ KIND = ForceKind(
         "law": must(lambda x: x in LAWS, "law {value!r} is not one of " + ", ".join(LAWS), "Give one of them",
                     adjustable=False),
     },
-    modes=(FRICTION,),
+    modes=(FRICTION, TOLD),
 )  # fmt: skip
 
 
@@ -45,10 +45,10 @@ def apply(model: Arrays, work: Work, e):
     c, s, k = model.force_a[e], model.force_at[e], model.force_held[e]
     p, v, mode = model.parameter, work.v[c], work.held[k]
     most = p[s + 1]
-    sign = where(mode == BY_STATE, where(v > 0.0, 1.0, where(v < 0.0, -1.0, 0.0)), where(mode >= HOLDS, 0.0, mode))
+    sign = where(mode == BY_STATE, where(v > 0.0, 1.0, where(v < 0.0, -1.0, 0.0)), where(mode >= BY_METHOD, 0.0, mode))
     dry = sign * sliding(model, s, sign * v)
     viscous = p[s + 3] * v
-    f = -dry - viscous
+    f = where(mode == BY_METHOD, work.held[k + 1], -dry) - viscous
     work.tau[c] = work.tau[c] + f
     work.margin[k] = where(mode == FORWARD, v, where(mode == BACKWARD, -v, ALWAYS))
     work.low[k], work.high[k] = -most, most

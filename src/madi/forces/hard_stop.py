@@ -13,7 +13,7 @@ from typing import Any
 
 from madi.forces.fields import Arrays, Work
 from madi.forces.kind import ForceKind, account
-from madi.forces.modes import AT_LOWER, AT_UPPER, OPEN, STOP, UNBOUNDED
+from madi.forces.modes import AT_LOWER, AT_UPPER, BY_METHOD, OPEN, STOP, TOLD, UNBOUNDED
 from madi.forces.stop import check as check_ends
 from madi.forces.stop import ends
 from madi.forces.takes import NOT_NEGATIVE, NUMBER, number
@@ -28,7 +28,7 @@ KIND = ForceKind(
         "lower": NUMBER.or_none(), "upper": NUMBER.or_none(), "rest_speed": NOT_NEGATIVE,
         "restitution": number((lambda x: 0 <= x <= 1, "restitution {value!r} is not from 0 to 1", "1 loses nothing")),
     },
-    modes=(STOP,), drawn_as="stop",
+    modes=(STOP, TOLD), drawn_as="stop",
 )  # fmt: skip
 
 
@@ -41,7 +41,10 @@ def apply(model: Arrays, work: Work, e):
     work.margin[k] = where(mode == OPEN, where(below < above, below, above), ALWAYS)
     work.low[k] = where(mode == AT_UPPER, -UNBOUNDED, 0.0)
     work.high[k] = where(mode == AT_LOWER, UNBOUNDED, 0.0)
-    account(work, e, 0.0, 0.0, 0.0, 0.0)
+    c = model.force_a[e]
+    f = where(mode == BY_METHOD, work.held[k + 1], 0.0)
+    work.tau[c] = work.tau[c] + f
+    account(work, e, f, 0.0, f * work.v[c], 0.0)
 
 
 def pack(force: Any, points: list[float], bodies: Any) -> list[float]:

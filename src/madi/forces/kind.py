@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from madi.dynamics.points import from_ground, point, point_velocity, to_ground
 from madi.forces.fields import Arrays, Work
@@ -29,6 +31,8 @@ class ForceKind:
     modes: tuple[int, ...] = ()  # kinds of its held values (modes.py)
     states: tuple[tuple[str, str], ...] = ()  # first-order states of its own: name ("": the element's) and unit of each
     watches: bool = False  # it acts on nothing, it looks on
+    memory: Callable[[Any], int] | None = None  # of a drawn one: how many numbers it remembers (modes.py)
+    touches: Callable[[Any], int] | None = None  # at how many points it touches (work.touch)
     built_in: bool = False  # nearly every model has one: compiled into the forward kernels (dispatch.py)
     line: bool = False  # its value is a pull or push along the line between its two points
     given: bool = False  # the user gives its vector, in ground axes, at a point (none: the centre of mass)

@@ -11,6 +11,11 @@ tells how far it is from the end of its validity (work.margin), or, holding, the
 where a margin comes to zero, an event ends the step (integrate/events.py), and `switch` (equations/modes.py) chooses the
 modes that go on.
 
+*Memory* has its place among the held values, too: what an element remembers from step to step (bristles, the speed with
+which a contact began). It ends nothing, holds nothing, and changes at the end of every step: `apply` leaves what would be
+remembered if the step ended there in work.kept, and `keep` (equations/modes.py) takes it. Under a time-stepping method no
+mode switches: it tells the forces, in memory and in TOLD (equations/impulses.py).
+
 docs/references.md: [Pfeiffer, Glocker 1996].
 """
 
@@ -24,4 +29,5 @@ OPEN = 1.0
 HOLDS = 1.5
 HELD = 1e40  # kg, kg m2: what is held moves less in the age of the universe than rounding
 UNBOUNDED = 1e30  # N, N m: a stop's push has no largest value
-FRICTION, STOP, EVENT = range(3)  # kinds of modes: `switch` treats each in its own way
+BY_METHOD = 1.2  # a time-stepping method has told the force: the element's next held value, TOLD
+FRICTION, STOP, EVENT, MEMORY, TOLD = range(5)  # kinds: `switch` treats each in its own way, but for the last two

@@ -14,14 +14,16 @@ from madi.integrate.radau import Radau
 from madi.integrate.rk4 import RK4
 from madi.integrate.structural import GeneralizedAlpha, Newmark
 from madi.integrate.sundials import CVODE, IDA
+from madi.integrate.time_stepping import TimeStepping
 
 __all__ = [
     "AB3", "CVODE", "IDA", "METHODS", "RK4", "Adams", "DormandPrince", "ExplicitNewmark", "ExplicitNewmarkFull",
-    "GeneralizedAlpha", "Method", "Newmark", "Radau",
+    "GeneralizedAlpha", "Method", "Newmark", "Radau", "TimeStepping",
 ]  # fmt: skip
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
-        RK4, AB3, Adams, DormandPrince, ExplicitNewmark, ExplicitNewmarkFull, Newmark, GeneralizedAlpha, Radau, IDA, CVODE
+        RK4, AB3, Adams, DormandPrince, ExplicitNewmark, ExplicitNewmarkFull, Newmark, GeneralizedAlpha, Radau, IDA, CVODE,
+        TimeStepping,
     )
 }  # fmt: skip

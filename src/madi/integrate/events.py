@@ -14,7 +14,7 @@ from __future__ import annotations
 from madi.integrate.memory import DONE, EVENT, LOGGED, Memory
 from madi.integrate.outputs import cubic_ends, cubic_point
 from madi.joints.chart import retract
-from madi.kernel import HUGE, Kernel, call, kernel, view1
+from madi.kernel import HUGE, Kernel, call, kernel, present, view1
 
 RESOLUTION = 4e-16  # of the time: rounding
 SMALL = 1e-14  # of the change of a margin over the step: as good as zero
@@ -168,6 +168,8 @@ def beginning(begin: Kernel) -> Kernel:
         for k in range(m.model.n_held):
             m.lost[k] = m.margin[k]
         m.start, m.grid = m.t, 0
+        if present(m.keep):
+            call(m.keep, m.t, m.q, m.v, m.applied, m.broke)
         status = begin(m)
         if status != DONE:
             return status

@@ -14,7 +14,7 @@ from madi.integrate.events import beginning, least, locating, sides, taking
 from madi.integrate.memory import AGAIN, DONE, NOT_FINITE, PAUSED, STEP_TOO_SMALL, Loop, Memory
 from madi.integrate.outputs import cubic_outputs, first_outputs
 from madi.integrate.step import accelerations, all_finite, end_is_finite, shift_state
-from madi.kernel import HUGE, Kernel, kernel, present
+from madi.kernel import HUGE, Kernel, call, kernel, present
 
 ON_GRID = 1e-9  # of a step: a grid point that near to the end is the end
 RESOLVED = 1e-14  # of the time: shorter steps are below its resolution
@@ -62,10 +62,22 @@ def no_outputs(m: Memory, t, h):
 
 
 @kernel
+def remember_step(m: Memory):
+    """What elements keep of the step that has ended at the state at hand. Where friction has given way, forces may jump:
+    what the method begins the next step with is evaluated again."""
+    if present(m.keep):
+        call(m.keep, m.t, m.q, m.v, m.applied, m.broke)
+        m.evaluations += 1
+        if m.broke[0] > 0.0:
+            accelerations(m, m.t, m.q, m.v, m.a)
+
+
+@kernel
 def after_step(m: Memory, t, h):
     """A step of length h has led to time t, its outputs are written: the one place for what looks on between steps. (What
     may end a step, an event, belongs before it is completed.)"""
     accept(m, t, h)
+    remember_step(m)
     note_step(m, t, h)
 
 
@@ -77,6 +89,7 @@ def march(begin: Kernel, trial: Kernel) -> Kernel:
 
     def loop(m: Memory):
         if m.started == 0 or m.anew != 0:
+            remember_step(m)
             if present(m.watch):
                 status = begin_anew(m)
             else:

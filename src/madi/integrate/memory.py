@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from madi.equations.fields import Arrays
 from madi.kernel import kernel
 from madi.kernel.fields import ABSENT, Fields, Function, Reals, function, integer, part, real, reals
@@ -49,6 +51,7 @@ class Memory(Fields):
     close: Any = function()  # closes the loops at the end of a step, and gives the accelerations there; ABSENT: none
     watch: Any = function()  # margins of modes (equations/modes.py); ABSENT: there are none
     switch: Any = function()  # the modes that go on after an event
+    keep: Any = function()  # what elements remember of a step (equations/modes.py); ABSENT: nothing
     # options
     rtol: float = real()
     atol: float = real()
@@ -88,6 +91,7 @@ class Memory(Fields):
     event_mode: Reals = reals(f"{LOGGED}+n_held")  # the held value that followed
     event_loss: Reals = reals(f"{LOGGED}+n_held")  # energy lost in it
     lost: Reals = reals("n_held")
+    broke: Reals = reals("1")  # points of friction that have given way in a step
     # what is applied beside the model's own forces: none; then the held values (forces/modes.py)
     # scratch: coordinates of a stage; ends of a cubic and a point of it (outputs.py)
     applied: Reals = reals("nv+n_held")
@@ -113,10 +117,14 @@ class AdaptiveMemory(StageMemory):
     last_error: float = real()  # of the step before, against the tolerance
 
 
-def make_memory(memory: Any, sizes: dict[str, int], times: Any, model: Any, plan: Any = None) -> Any:
-    """Memory of a run with these sizes (nq, nv, nr) and output times, its functions absent; `model`: the chart."""
+def make_memory(
+    memory: Any, sizes: dict[str, int], times: Any, model: Any, plan: Any = None, room: Callable[[int], Any] = np.zeros
+) -> Any:
+    """Memory of a run with these sizes (nq, nv, nr) and output times, its functions absent; `model`: the chart; `room`:
+    gives so many numbers for the outputs."""
     sizes = {"n_held": 0, **sizes}  # (absolute coordinates have none)
-    outputs = Outputs({**sizes, "outputs": len(times)})
+    recorded = {**sizes, "outputs": len(times)}
+    outputs = Outputs(recorded, real_memory=room(Outputs.length(recorded, True)))
     outputs.times[:] = times
     parts: dict[str, Any] = {"model": model, "tally": fresh_tally(), "outputs": outputs}
     if plan is not None:

@@ -41,6 +41,7 @@ class Method:
     adaptive: ClassVar[Loop | None] = None  # the loop that chooses its steps
     implicit: ClassVar[bool] = False  # solves with the Jacobian of the residual (newton_matrix.py)
     closes: ClassVar[bool] = False  # closes the loops within its step
+    hard: ClassVar[bool] = False  # contact, stops and friction are impulses of its steps: there are no events
     exported: ClassVar[bool] = False  # its step can be translated to C (export/)
     stable: ClassVar[float | None] = None  # |h lambda| that an explicit method with steps of a fixed length bears
     outside: ClassVar[Any] = None  # an external solver, in place of the loops

@@ -31,7 +31,7 @@ docs/references.md: [Featherstone 1983], [Carpentier, Mansard 2018].
 
 from __future__ import annotations
 
-from madi.dynamics.slopes import carries
+from madi.bodies.rigid_slopes import carries
 from madi.equations.articulated_slopes import (
     KAPPA,
     MOVED,

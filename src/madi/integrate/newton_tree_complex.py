@@ -3,7 +3,7 @@ is a body's own force by s."""
 
 from __future__ import annotations
 
-from madi.dynamics.slopes import carries
+from madi.bodies.rigid_slopes import carries
 from madi.integrate.newton_full import factorise_full_complex, solve_full_complex
 from madi.integrate.newton_tree import NARROW, WIDE, assemble_tree, force_by, of_body, of_column, put_row, row_times
 from madi.kernel import inline, kernel, view1

@@ -78,6 +78,19 @@ def motion_of(B, l, x):
 
 
 @kernel
+def same_in_space(model: Arrays, theta, v):
+    """Velocities v, in the axes of a child, are those in its axes after it has moved by `theta`: they keep their directions
+    in space."""
+    for i in range(1, model.n):
+        l, lead = model.v_at[i], quaternion_at(model.code[i])
+        if lead >= 0:
+            back = quaternion_exp(scaled(-1.0, at(theta, l + lead)))
+            if lead == WITH_POSITION:
+                put_at(v, l, turn_by_quaternion(back, at(v, l)))
+            put_at(v, l + lead, turn_by_quaternion(back, at(v, l + lead)))
+
+
+@kernel
 def chart_rate(model: Arrays, theta, v, rate):
     """rate = theta' in the chart at q0, at the point `theta`, for the velocities v."""
     for c in range(model.v_at[0], model.v_end[0]):

@@ -38,6 +38,7 @@ class Arrays(Fields):
     modes: Ints = ints("n")  # how many modes the body (or the body it is a point of) has, where its joint is modal
     mode_at: Ints = ints("n")  # first number of their shapes at the joint (modal.py)
     bows: Ints = ints("n")  # 1: bending takes from the length up to the joint
+    stays: Ints = ints("n")  # 1: modes do not move the joint at all
     turn: Ints = ints("n")  # modes turn the joint: -1 not, 0..2 about that axis only, 3 anyhow
     C: Reals = reals("n", 3, 3)  # joint frame in the parent's frame
     d: Reals = reals("n", 3)

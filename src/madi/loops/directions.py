@@ -1,204 +1,101 @@
-"""Rows that are independent, and directions that span what they leave free: how null-space methods choose them.
+"""Directions that span what the rows leave free: how null-space methods choose them, block by block.
 
-All in coordinates measured by mass (`weigh`); see null_space.py.
+T and N of a block lie behind each other in work.basis and work.null from the block's place on: a line for each unknown (zero
+at the rows), the f directions side by side. All in coordinates measured by mass (blocks.weigh); see null_space.py.
 """
 
 from __future__ import annotations
 
-from madi.constraints.fields import REGULARISATION
-from madi.kernel import HUGE, kernel, sqrt
-from madi.loops.dense import combine, polar, products_of_rows
-from madi.loops.fields import Arrays, Work
-from madi.loops.kkt import EPSILON
+from madi.kernel import HUGE, inline, kernel, sqrt, view1
+from madi.loops.blocks import invert, project
+from madi.loops.dense import straighten
+from madi.loops.fields import Work
 
-DEPENDENT = 1e-7  # pivot of a row, against the largest, below which it adds nothing
-VANISHED, ORTHOGONAL = 1e-28, 1e-15  # square of a column, by the largest entry's; cosine of two: rounding, nothing to turn
+ORTHONORMAL, MOST_TURNS = 1e-7, 60  # error of N N^T = 1 whose square is rounding; iterations
+BY_PSEUDO_INVERSE, BY_SVD, BY_QR, BY_PARTITION = 1, 2, 3, 4  # LoopOptions.directions
 
 
-@kernel
-def weigh(model: Arrays, work: Work):
-    """work.column_scale, work.row_scale: what columns and rows are measured by; nothing, in P2's own form."""
-    if work.options.unweighted != 0:
-        for c in range(model.nn):
-            work.column_scale[c] = 1.0
-        for r in range(model.nr):
-            work.row_scale[r] = 1.0
-        return
-    for k in range(model.nm):
-        if model.m_row[k] == model.m_column[k]:
-            work.column_scale[model.column_number[model.m_row[k]]] = 1.0 / sqrt(work.m_value[k])
-    for r in range(model.nr):
-        if model.row_place[r] >= 0:
-            work.row_scale[r] = sqrt(EPSILON / model.row_value[r, REGULARISATION])
+@inline
+def of_block(work: Work, a, b, f):
+    """The directions of block b in `a`."""
+    plan = work.blocks
+    return view1(a, plan.directions[b], (plan.first[b + 1] - plan.first[b]) * f)
 
 
 @kernel
-def choose_rows(model: Arrays, work: Work):
-    """work.row_order: first the independent rows, then the others, by Gaussian elimination with complete pivoting of Phi_q;
-    work.column_order: the columns they take. Returns how many are independent; -1 where numbers are not finite."""
-    n, a = model.nn, work.spare
-    rows, total = 0, 0.0
-    for r in range(model.nr):
-        if model.row_place[r] >= 0:
-            for c in range(n):
-                a[rows * n + c] = 0.0
-            for j in range(model.row_first[r], model.row_first[r + 1]):
-                c = model.column_number[model.j_column[j]]
-                a[rows * n + c] = work.j_value[j] * work.column_scale[c] * work.row_scale[r]
-                total += abs(a[rows * n + c])
-            work.row_order[rows] = r
-            rows += 1
-    if not total < HUGE:
-        return -1
-    for c in range(n):
-        work.column_order[c] = c
-    largest = 0.0
-    for k in range(min(rows, n)):
-        row, column, best = k, k, 0.0
-        for i in range(k, rows):
-            for j in range(k, n):
-                if abs(a[i * n + j]) > best:
-                    row, column, best = i, j, abs(a[i * n + j])
-        largest = max(largest, best)
-        if not best > DEPENDENT * largest:
-            return k
-        for j in range(n):
-            a[k * n + j], a[row * n + j] = a[row * n + j], a[k * n + j]
-        for i in range(rows):
-            a[i * n + k], a[i * n + column] = a[i * n + column], a[i * n + k]
-        work.row_order[k], work.row_order[row] = work.row_order[row], work.row_order[k]
-        work.column_order[k], work.column_order[column] = work.column_order[column], work.column_order[k]
-        for i in range(k + 1, rows):
-            x = a[i * n + k] / a[k * n + k]
-            if x != 0.0:
-                for j in range(k, n):
-                    a[i * n + j] = a[i * n + j] - x * a[k * n + j]
-    return min(rows, n)
+def freest(work: Work, b):
+    """The column of block b of which most is left in the diagonal of the projector, among its unknowns."""
+    plan, left = work.blocks, work.block_inverse
+    best, most = -1, -HUGE
+    for k in range(plan.first[b], plan.first[b + 1]):
+        if plan.element[k] >= 0 and (best < 0 or left[k] > most):
+            best, most = k, left[k]
+    return best
 
 
 @kernel
-def gather(model: Arrays, work: Work):
-    """work.j_scaled, work.m_scaled: entries of Phi_q and M measured by mass; work.dense: the chosen rows, full."""
-    n, m, J, size = model.nn, work.rank, work.dense, work.column_scale
-    for r in range(model.nr):
-        if model.row_place[r] >= 0:
-            for j in range(model.row_first[r], model.row_first[r + 1]):
-                work.j_scaled[j] = work.j_value[j] * size[model.column_number[model.j_column[j]]] * work.row_scale[r]
-    for k in range(model.nm):
-        i, j = model.column_number[model.m_row[k]], model.column_number[model.m_column[k]]
-        work.m_scaled[k] = work.m_value[k] * size[i] * size[j]
-    for i in range(m):
-        r = int(work.row_order[i])
-        for c in range(n):
-            J[i * n + c] = 0.0
-        for j in range(model.row_first[r], model.row_first[r + 1]):
-            J[i * n + model.column_number[model.j_column[j]]] = work.j_scaled[j]
-
-
-@kernel
-def orthogonal_complement(work: Work, m, n):
-    """work.null: the n - m last columns of Q, J^T = Q R by Householder's reflections."""
-    a, size = work.spare, work.correction
-    for j in range(m * n):
-        a[j] = work.dense[j]
-    for k in range(m):  # row k of `a` is the column of J^T that the reflection takes to its first k + 1 places
-        norm = 0.0
-        for c in range(k, n):
-            norm += a[k * n + c] * a[k * n + c]
-        norm = sqrt(norm)
-        if a[k * n + k] > 0.0:
-            norm = -norm
-        a[k * n + k] = a[k * n + k] - norm
-        size[k] = -norm * a[k * n + k]  # |u|^2 / 2
-        for i in range(k + 1, m):
-            x = 0.0
-            for c in range(k, n):
-                x += a[k * n + c] * a[i * n + c]
-            x = x / size[k]
-            for c in range(k, n):
-                a[i * n + c] = a[i * n + c] - x * a[k * n + c]
-    f = n - m
+def pick(work: Work, b, f):
+    """work.null: an orthonormal basis of the null space, P2's: of the projector's columns the longest that is left,
+    normalised and taken out of the others, again and again. (The projector is its own square: what is left of a column has
+    the square of its length on the diagonal, so that only the columns chosen are computed: a Cholesky factorisation with
+    pivoting.) work.basis: the same; of `partition` the coordinates chosen."""
+    plan, left, x = work.blocks, work.block_inverse, work.motion
+    begin, end = plan.first[b], plan.first[b + 1]
+    N, T = of_block(work, work.null, b, f), of_block(work, work.basis, b, f)
+    for j in range((end - begin) * f):
+        T[j] = 0.0
+    invert(work, b)
     for i in range(f):
-        for c in range(n):
-            work.null[c * f + i] = 1.0 if c == m + i else 0.0
-        for k in range(m - 1, -1, -1):
-            x = 0.0
-            for c in range(k, n):
-                x += a[k * n + c] * work.null[c * f + i]
-            x = x / size[k]
-            for c in range(k, n):
-                work.null[c * f + i] = work.null[c * f + i] - x * a[k * n + c]
+        best = freest(work, b)
+        for k in range(begin, end):
+            x[k] = 1.0 if k == best else 0.0
+        project(work, b, x, begin, 1)
+        length = take_out(work, b, N, f, i)
+        for k in range(begin, end):
+            N[(k - begin) * f + i] = x[k] / length
+            left[k] = left[k] - (x[k] / length) * (x[k] / length)
+        left[best] = -HUGE
+        if work.options.directions == BY_PARTITION:
+            T[(best - begin) * f + i] = 1.0
+    if work.options.directions != BY_PARTITION:
+        for j in range((end - begin) * f):
+            T[j] = N[j]
 
 
 @kernel
-def singular_directions(work: Work, m, n):
-    """work.null: the n - m last columns of V, J = U S V^T by Jacobi's rotations of the columns of J (one-sided)."""
-    a, V, size = work.spare, work.product, work.correction
-    for j in range(m * n):
-        a[j] = work.dense[j]
-    for i in range(n):
-        for j in range(n):
-            V[i * n + j] = 1.0 if i == j else 0.0
-    largest = 0.0
-    for j in range(m * n):
-        largest = max(largest, abs(a[j]))
-    tiny = VANISHED * largest * largest
-    for _ in range(60):
-        turned = False
-        for p in range(n - 1):
-            for q in range(p + 1, n):
-                x, y, z = 0.0, 0.0, 0.0
-                for i in range(m):
-                    x += a[i * n + p] * a[i * n + p]
-                    y += a[i * n + q] * a[i * n + q]
-                    z += a[i * n + p] * a[i * n + q]
-                if x <= tiny or y <= tiny or abs(z) <= ORTHOGONAL * sqrt(x * y):
-                    continue
-                turned = True
-                tau = (y - x) / (2.0 * z)
-                t = (1.0 if tau >= 0.0 else -1.0) / (abs(tau) + sqrt(1.0 + tau * tau))
-                c = 1.0 / sqrt(1.0 + t * t)
-                s = c * t
-                for i in range(m):
-                    x, y = a[i * n + p], a[i * n + q]
-                    a[i * n + p], a[i * n + q] = c * x - s * y, s * x + c * y
-                for i in range(n):
-                    x, y = V[i * n + p], V[i * n + q]
-                    V[i * n + p], V[i * n + q] = c * x - s * y, s * x + c * y
-        if not turned:
+def take_out(work: Work, b, N, f, i):
+    """work.motion less its part along the first i directions, twice; returns its length."""
+    plan, x = work.blocks, work.motion
+    begin, end = plan.first[b], plan.first[b + 1]
+    square = 0.0
+    for _ in range(2):
+        for j in range(i):
+            y = 0.0
+            for k in range(begin, end):
+                y += N[(k - begin) * f + j] * x[k]
+            for k in range(begin, end):
+                x[k] = x[k] - y * N[(k - begin) * f + j]
+        square = 0.0
+        for k in range(begin, end):
+            square += x[k] * x[k]
+    return sqrt(square)
+
+
+@kernel
+def turn(work: Work, b, f, enough):
+    """T <- N made orthonormal by turning it as little as can be: the orthonormal basis of the null space nearest to the old
+    directions is the polar factor of their projections. Iterated until the error of N N^T = 1 was below `enough`, which
+    leaves its square; False, and T as it was, where that cannot be done."""
+    T, N = of_block(work, work.basis, b, f), of_block(work, work.null, b, f)
+    plan = work.blocks
+    n, gram, worst = plan.first[b + 1] - plan.first[b], view1(work.gram, plan.square[b], f * f), 0.0
+    for _ in range(MOST_TURNS):
+        worst = straighten(N, gram, work.motion, f, n)
+        if worst < enough:
             break
-    for c in range(n):
-        size[c] = 0.0
-        for i in range(m):
-            size[c] = size[c] + a[i * n + c] * a[i * n + c]
-    for i in range(n - m):  # the columns that vanish
-        least = 0
-        for c in range(1, n):
-            if size[c] < size[least]:
-                least = c
-        size[least] = HUGE
-        for c in range(n):
-            work.null[c * (n - m) + i] = V[c * n + least]
-
-
-@kernel
-def turn_to_old(work: Work, m, n):
-    """work.null, an orthonormal basis, is turned within its span to lie nearest to work.basis: the old directions,
-    projected, and made orthonormal by the polar iteration of Newton and Schulz. False where they cannot be kept."""
-    f, A = n - m, work.reduced
-    products_of_rows(work.basis, work.null, A, f, n)
-    if not polar(A, work.product, f, work.short):
+    if not worst < enough:
         return False
-    combine(A, work.null, work.short, f, n)
+    for j in range(n * f):
+        work.tally.largest_turn = max(work.tally.largest_turn, abs(T[j] - N[j]))
+        T[j] = N[j]
     return True
-
-
-@kernel
-def straighten(work: Work, f, n):
-    """One step of the polar iteration on the directions in work.null: N <- (3 - N N^T) N / 2."""
-    N, A = work.null, work.reduced
-    products_of_rows(N, N, A, f, n)
-    for i in range(f):
-        for j in range(f):
-            A[i * f + j] = (1.5 if i == j else 0.0) - 0.5 * A[i * f + j]
-    combine(A, N, work.short, f, n)

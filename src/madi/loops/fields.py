@@ -36,8 +36,24 @@ class Arrays(SignalArrays, Factored):
     m_motion: Ints = ints("nm")  # the column as seen from that of m_row
 
 
+class BlockPlan(Factored):
+    """The blocks of Phi_q, rows and free columns that nothing ties to others, as null-space methods see them
+    (topology/blocks.py lists them, blocks.py works with them); empty in a scratch that nobody asks for them. *Unknowns* are
+    here columns and rows of [[1, J^T], [J, -eps]], block by block, each block in its order of elimination."""
+
+    n_blocks: int = size()
+    first: Ints = ints("n_blocks+1")  # of each block its first unknown,
+    product: Ints = ints("n_blocks+1")  # the first product of its factorisation,
+    directions: Ints = ints("n_blocks+1")  # and where T and N begin, as many directions as columns at most,
+    square: Ints = ints("n_blocks+1")  # and products of directions
+    element: Ints = ints("nu")  # column, or -1 - row, each unknown is
+    column_at: Ints = ints("nv")  # and back: -1 where it is driven
+    row_at: Ints = ints("nr")  # -1: the row vanishes identically
+    j_at: Ints = ints("nj")  # of each entry of Phi_q its place in the factor
+
+
 class Work(SignalWork, LoopMemory):
-    """The loop equations, and what null-space methods make of them (null_space.py): full matrices, by rows."""
+    """The loop equations, and what null-space methods make of them (null_space.py)."""
 
     options: LoopOptions = part(LoopOptions)
     tally: LoopTally = part(LoopTally)
@@ -47,19 +63,17 @@ class Work(SignalWork, LoopMemory):
     unknown: Reals = reals("nu")
     correction: Reals = reals("nu")
     row_scale: Reals = reals("nr")  # null-space methods: what rows and columns are measured by
-    column_scale: Reals = reals("nn")
-    j_scaled: Reals = reals("nj")  # entries of Phi_q and M, measured so
-    m_scaled: Reals = reals("nm")
-    row_order: Reals = reals("nr")  # rows, the independent ones first
-    column_order: Reals = reals("nn")  # order of the columns, or rows, of `square`
-    dense: Reals = reals("nr*nn")  # the Jacobian of the independent rows
-    spare: Reals = reals("nr*nn")
-    square: Reals = reals("nn*nn")  # what range and null space are solved with, factored
-    basis: Reals = reals("nn*nn")  # T: directions that stay independent, side by side
-    null: Reals = reals("nn*nn")  # N: the basis of the null space made of them
-    product: Reals = reals("nn*nn")
-    reduced: Reals = reals("nn*nn")  # their mass matrix, N M N^T
-    motion: Reals = reals("nn")  # of the free columns, measured by mass
-    short: Reals = reals("nn")  # vectors on the way
-    rest: Reals = reals("nn")
-    force_left: Reals = reals("nn")
+    column_scale: Reals = reals("nv")
+    blocks: BlockPlan = part(BlockPlan)
+    j_scaled: Reals = reals("nj")  # entries of Phi_q, measured so: J
+    block_factor: Reals = reals("block_entries")  # of [[1, J^T], [J, -eps]]
+    block_inverse: Reals = reals("block_entries")  # entries of its inverse, where the factor has some
+    block_epsilon: Reals = reals("n_blocks")
+    block_freedoms: Reals = reals("n_blocks")  # how many directions each block has
+    block_reference: Reals = reals("n_blocks")  # condition number at which they were chosen
+    basis: Reals = reals("block_directions")  # T: directions that stay independent, side by side, block by block
+    null: Reals = reals("block_directions")  # the same projected: a basis of the null space
+    gram: Reals = reals("block_squares")  # their products with each other, factored
+    motion: Reals = reals("block_unknowns")  # vectors on the way
+    short: Reals = reals("block_unknowns")
+    rest: Reals = reals("block_unknowns")

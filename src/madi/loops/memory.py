@@ -59,13 +59,7 @@ class LoopMemory(Fields):
     """What a method of closing keeps from one call to the next, beside its matrices."""
 
     factor_valid: int = integer()  # 1: the factor is one of coefficients not far from here
-    basis_chosen: int = (
-        integer()
-    )  # null-space methods: 1 where rows and directions are chosen; how many rows, at most so far
-    rank: int = integer()
-    most_rank: int = integer()
-    reference_condition: float = real()  # at which the directions were chosen
-    smallest_pivot: float = real()
+    basis_chosen: int = integer()  # null-space methods: 1 where directions are chosen
 
 
 def fresh_tally() -> Any:

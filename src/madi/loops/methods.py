@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from madi.errors import InputError, a_number
+from madi.loops.directions import BY_PARTITION, BY_PSEUDO_INVERSE, BY_QR, BY_SVD
 from madi.loops.memory import LoopOptions
-from madi.loops.null_space import BY_PARTITION, BY_PSEUDO_INVERSE, BY_QR, BY_SVD
 
 CLOSEST, WIDEST = 1e-13, 0.1  # m or rad: residuals that may be asked for
 # augmented Lagrangian: its softness against the projection's eps, iterations that take it out
@@ -22,12 +22,12 @@ PENALTY, PENALTY_STEPS = 1e4, 6
 
 @dataclass(frozen=True)
 class LoopMethod:
-    """Base of all: which entries give accelerations and close a step, and whether they are dense."""
+    """Base of all: which entries give accelerations and close a step, and whether it keeps directions."""
 
     name: ClassVar[str]
     forward: ClassVar[str | None] = None  # entry of the accelerations; None: that of the formulation
     close: ClassVar[str | None] = "close"  # entry that closes them at the end of a step; None: they are left as they are
-    dense: ClassVar[bool] = False
+    directions: ClassVar[bool] = False  # of the null space
     traced: ClassVar[bool] = False  # generated C serves it
     formulations: ClassVar[tuple[str, ...]] = ("recursive", "velocity-transform")
 
@@ -71,9 +71,8 @@ class NullSpace(Closing):
 
     weighting: str = "mass"
     by: ClassVar[int]
-    forward = "null-space"
     close = "close-null-space"
-    dense = True
+    directions = True
     formulations = ("recursive",)
 
     def __post_init__(self) -> None:

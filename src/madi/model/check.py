@@ -18,6 +18,7 @@ from madi.model.check_elements import constraints, forces
 from madi.model.check_joints import bodies, coordinate, joints
 from madi.model.elements import Body, Joint, body_name, joint_name
 from madi.model.flexible import conditions, flexible_names, mixed_up
+from madi.model.shapes import contact_findings, shape_findings
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -29,8 +30,11 @@ def check(model: Model) -> list[Finding]:
     findings: list[Finding] = list(_kinds(model))
     if findings:  # nothing else can be asked of them
         return findings
-    for part in (_names, _gravity, bodies, joints, forces, constraints, _drives, _functions, _connections):
+    for part in (_names, _gravity, bodies, joints, forces, constraints, shape_findings, _drives, _functions,
+                 _connections):  # fmt: skip
         findings.extend(part(model))
+    if not findings:
+        findings.extend(contact_findings(model))
     if not findings:
         from madi.topology.graph import spanning_tree  # further along the path: only a sound model has a tree
         from madi.topology.lower import lowering
@@ -78,7 +82,8 @@ def _kinds(model: Model) -> Iterator[Finding]:
 
 def _names(model: Model) -> Iterator[Finding]:
     groups: dict[str, list[Any]] = {
-        "body": model.bodies, "joint": model.joints, "force": model.forces, "constraint": model.constraints,
+        "body": model.bodies, "joint": model.joints, "force": [*model.forces, *model.contacts],
+        "constraint": model.constraints, "shape": model.shapes,
     }  # fmt: skip
     for what, elements in groups.items():
         for name, count in Counter(str(element.name) for element in elements).items():
@@ -117,7 +122,7 @@ def _signal_names(model: Model) -> Iterator[Finding]:
         parts |= {f"{joint.name}.{part}" for part in ("force", "moment", "fx", "fy", "fz", "mx", "my", "mz")}
         parts |= {f"{part}{ending}" for part in parts for ending in (".q", ".v", ".a", ".drive")}
         yield from _claim(owner, where, parts)
-    for force in model.forces:
+    for force in (*model.forces, *model.contacts):
         if isinstance(force.name, str):
             parts = {force.name, *(f"{force.name}.{part}" for part in ("force", "potential", "power", "dissipated"))}
             yield from _claim(owner, f"force {force.name!r}", parts)

@@ -19,6 +19,7 @@ from madi.forces.tir import Tir, read_tir
 from madi.given import File, Law, Numbers, Points, Rows, Turn, Vector, VectorLaw
 from madi.joints import KINDS
 from madi.model.elements import Body, BodyLike, Constraint, Drive, Force, Joint, JointLike, Visual, body_name, joint_name
+from madi.model.shapes import Contact, Shape
 from madi.spatial.rotation import PARALLEL
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Model:
         self.forces: list[Force] = []
         self.drives: list[Drive] = []
         self.constraints: list[Constraint] = []
+        self.shapes: list[Shape] = []
+        self.contacts: list[Contact] = []
         self.adjustables: list[str] = []
         self.description = ""
         self.run: dict[str, Any] = {}  # how it is run where nothing else is said: duration, step, method, ...
@@ -195,6 +198,45 @@ class Model:
         visual.check(f"visual of {owner.name!r}")
         owner.visuals.append(visual)
         return visual
+
+    def shape(
+        self, name: str, body: BodyLike, kind: str, radius: float | None = None, length: float | None = None,
+        size: Vector | None = None, normal: Vector | None = None, axis: Vector | None = None, points: Rows | None = None,
+        file: File | None = None, scale: float = 1.0, at: Vector = (0.0, 0.0, 0.0), orientation: Turn = None,
+        density: float | None = None, contact: bool = True, group: str | None = None, color: str | None = None,
+    ) -> Shape:  # fmt: skip
+        """A shape of a body (or m.ground), in its frame: what it looks like, what it weighs, what it touches.
+
+        "sphere" (`radius`), "capsule" and "cylinder" (`radius`, `length` along z or `axis`; a capsule has half balls at its
+        ends), "box" (`size` x, y, z), "plane" (all below it is inside; `normal`, default z), "mesh" (`file`; it touches with
+        its corners) or "points" (rows, in its own axes). `at`: its middle; `orientation`: how it is turned.
+        `density` (kg/m3): its mass, centre and inertia are added to the body's. `contact`: whether it can touch
+        (`m.contact` says what), alone or as one of a `group`."""
+        shape = Shape(name, body, kind, radius, length, size, normal, axis, points, file, scale, at, orientation, density,
+                      contact, group, color)  # fmt: skip
+        self.shapes.append(shape)
+        return shape
+
+    def contact(
+        self, name: str, a: str, b: str, stiffness: float | None = None, restitution: float | None = None, mu: float = 0.0,
+        static: float | None = None, stribeck: float = 0.0, rolling: float = 0.0, spinning: float = 0.0,
+        damping: float | None = None, exponent: float = 1.5, shear: float = 1.0, slowest: float = 0.01,
+    ) -> Contact:  # fmt: skip
+        """Contact between two shapes, or all of two groups (of one group among themselves: its name twice), by name.
+
+        The push is k x^n (1 + c x'), never a pull: `stiffness` k (None: the weight of the lighter body would sink in by
+        a ten-thousandth of its size), `exponent` n, and either `damping` c (s/m) or `restitution` (None: 0.5), the part of
+        the speed that is left after an impact; what arrives slower than `slowest` (m/s) loses more. Friction: `mu` while
+        it slides, up to `static` (None: as much) while it sticks, `stribeck` the speed with which the one becomes the
+        other; it sticks by bristles `shear` times as stiff as the push, without creep. `rolling`, `spinning`: arms (m) of
+        the push that resist rolling, and turning about the normal.
+        With method=madi.TimeStepping(step) contact is hard: of all these it takes restitution and friction."""
+        given = {"stiffness": stiffness, "restitution": restitution, "mu": mu, "static": static, "stribeck": stribeck,
+                 "rolling": rolling, "spinning": spinning, "damping": damping, "exponent": exponent, "shear": shear,
+                 "slowest": slowest}  # fmt: skip
+        contact = Contact(name, a, b, given)
+        self.contacts.append(contact)
+        return contact
 
     def _joint(self, kind: str, name: str, parent: BodyLike, child: BodyLike, **given: Any) -> Joint:
         joint = Joint(name, kind, parent, child, **given)
@@ -560,6 +602,7 @@ class Model:
     def _find(self, name: str) -> tuple[list[Any], Any]:
         groups: dict[str, list[Any]] = {
             "body": self.bodies, "joint": self.joints, "force": self.forces, "constraint": self.constraints,
+            "shape": self.shapes, "contact": self.contacts,
         }  # fmt: skip
         what, _, rest = str(name).partition(" ")
         if what == "drive":
@@ -588,9 +631,13 @@ class Model:
                 for one in self.constraints
                 if not CONSTRAINTS[one.kind].on_joints
             ]
+            on_bodies += [(f"shape {shape.name!r}", (shape.body, None)) for shape in self.shapes]
             for who, ends in on_bodies:
                 if any(str(body_name(end)).partition("@")[0] == element.name for end in ends if end is not None):
                     found.append(who)
+        if isinstance(element, Shape):
+            names = (element.name, element.group)
+            found += [f"contact {one.name!r}" for one in self.contacts if one.a in names or one.b in names]
         if isinstance(element, Joint):
             found += [f"drive of {one.coordinate!r}" for one in self.drives if one.coordinate.split(".")[0] == element.name]
             on = [(f"force {f.name!r}", f.a) for f in self.forces if FORCES[f.kind].on_joint]
@@ -608,9 +655,9 @@ class Model:
     def snapshot(self) -> Model:
         """The model as it is now: what is changed in this one later does not reach it."""
         kept = copy.copy(self)
-        for group in ("bodies", "joints", "forces", "constraints", "drives"):
+        for group in ("bodies", "joints", "forces", "constraints", "drives", "shapes", "contacts"):
             setattr(kept, group, [copy.copy(element) for element in getattr(self, group)])
-        elements: list[Any] = [*kept.forces, *kept.constraints]
+        elements: list[Any] = [*kept.forces, *kept.constraints, *kept.contacts]
         for element in elements:
             element.parameters = dict(element.parameters)
         kept.ground, kept.adjustables, kept.run = copy.copy(self.ground), list(self.adjustables), dict(self.run)

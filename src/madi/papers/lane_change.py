@@ -136,7 +136,7 @@ def verdicts(runs: dict[tuple[str, float], Run], ratios: dict[str, float], same:
               f"5 ms: {100 * varied[0]:.1f} % of the steps change, QR {100 * varied[1]:.1f} %"),
         claim("It is more efficient than the general-purpose program (22.76 s against 74.46 s, 3.27)",
               holds(ratios["pseudo-inverse"] >= 3.27) if ratios["pseudo-inverse"] >= 3.27 else "depends on the method",
-              f"Adams, at equal accuracy: {ratios['pseudo-inverse']:.1f} with P2's dense method, {ratios['projection']:.1f} "
+              f"Adams, at equal accuracy: {ratios['pseudo-inverse']:.1f} with P2's method, {ratios['projection']:.1f} "
               "with the sparse projection"),
         claim("Neither a criterion for new directions nor coordinate partitioning is needed", holds(
               int(own.statistics["decompositions"]) == 1), f"{own.statistics['decompositions']} choice in "
@@ -212,7 +212,7 @@ def settled(c: Car) -> float:
     """How far the two ways to settle are apart, in height and pitch of the chassis and travel of the wheels."""
     quiet, slow = (c.settle(way=way) for way in ("statics", "time"))
     system = c.model.build()
-    a, b = (system.observe(one.q0, engine="plain").position[0, :, 2] for one in (quiet, slow))
+    a, b = (system.observe(one.q0).position[0, :, 2] for one in (quiet, slow))
     return float(np.max(np.abs(a - b)))
 
 

@@ -86,7 +86,7 @@ def start(system: System, speed: float = SPEED) -> tuple[np.ndarray, np.ndarray]
 
     def unbalanced(x: np.ndarray) -> Any:
         still = np.zeros(system.nv)
-        return system.inverse_dynamics(placed(x), still, still, engine="plain")[columns] / 1e4
+        return system.inverse_dynamics(placed(x), still, still)[columns] / 1e4
 
     found = root(unbalanced, np.array([-0.06, 0.0, *[0.03] * 6]), tol=1e-13)
     q, v = placed(found.x), np.zeros(system.nv)
@@ -94,7 +94,7 @@ def start(system: System, speed: float = SPEED) -> tuple[np.ndarray, np.ndarray]
     v[0], v[1] = speed * np.cos(pitch), -speed * np.sin(pitch)
     for side in ("left", "right"):
         for row in (1, 2, 3):
-            height = system.body_pose(q, f"wheel_{side}{row}", engine="plain")[0][1] - GROUND
+            height = system.body_pose(q, f"wheel_{side}{row}")[0][1] - GROUND
             v[system.v_slice(f"hub_{side}{row}")] = -speed / height
     return np.round(q, DECIMALS), np.round(v, DECIMALS)  # beyond, they are the machine's
 

@@ -31,12 +31,15 @@ class Event(NamedTuple):
 
 def add_events(run: Run, system: System, events: list[tuple[float, int, float, float]], held: np.ndarray) -> None:
     """Events, and modes at the outputs, as variables of the run."""
-    names, kinds = system.held_names, system.layout.arrays.held_kind
+    modes = system.switching
+    names, kinds = [system.held_names[k] for k in modes], system.layout.arrays.held_kind[modes]
     told = [f"{name}: {mode:g} {word}" for name, kind in zip(names, kinds, strict=True)
             for mode, word in WORDS.get(int(kind), OF_STOPS).items()]  # fmt: skip
     run.arrays.add_coordinate("switching", names)
-    run.arrays["mode"] = (("time", "switching"), held, {"units": "1", "modes": "; ".join(told)})
+    run.arrays["mode"] = (("time", "switching"), held[:, modes], {"units": "1", "modes": "; ".join(told)})
     rows = np.array(events, dtype=float).reshape(-1, 4).T
+    place = {k: j for j, k in enumerate(modes)}
+    rows[1] = [place[int(k)] for k in rows[1]]
     run.arrays.add_coordinate("event", ("event", rows[0], {"units": "s"}))
     for name, values, attributes in (
         ("event_of", rows[1], {"units": "1", "of": "its element, by its place in `switching`"}),

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from madi.kernel.forks import Lock
+from madi.results.store import Heap
 
 
 class Source(Protocol):
@@ -24,6 +25,7 @@ class Source(Protocol):
     found: Any  # what was recorded of the loops; None: there are none
     at_once: int  # outputs of a stretch
     runs: int  # whose outputs follow each other; of more than one, a stretch has all
+    store: Heap  # where what follows is kept
 
     def seen(self, first: int, last: int) -> Any:
         """Bodies, energies, forces (system/observation.py)."""
@@ -92,7 +94,7 @@ class Later:
         """These quantities, as far as they are not there, in one pass."""
         with self._lock:
             names = [name for name in self._with_families(names) if name not in self.found]
-            made = {name: np.empty(self.shape(name)) for name in names}
+            made = {name: self.source.store.reals(self.shape(name)) for name in names}
             for first, last, values in self.stretches(names):
                 for name, part in values.items():
                     made[name][first:last] = part
@@ -124,6 +126,7 @@ class Later:
                         for name in names
                     },
                 )
+            self.source.store.release()
 
 
 @dataclass(frozen=True)

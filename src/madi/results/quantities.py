@@ -46,6 +46,9 @@ class Quantities:
         if system.forces:
             self.coordinates["force"] = system.forces
             self._of_forces()
+        if system.contact_points:
+            self.coordinates["contact"] = system.contact_points
+            self._of_contacts()
         if self.cuts:
             self._of_cuts()
         if reactions:
@@ -86,6 +89,20 @@ class Quantities:
         for k, name in enumerate(OF_FORCE):
             compute = lambda part, k=k: part.seen.force[..., k]  # noqa: E731
             self.quantities[f"force_{name}"] = Quantity(("force",), (count,), "energy", compute)
+
+    def _of_contacts(self) -> None:
+        count = len(self.system.contact_points)
+
+        def part_of(first: int, last: int) -> Callable[[Stretch], np.ndarray]:
+            return lambda part: part.seen.touch[..., first:last]
+
+        alone = lambda k: lambda part: part.seen.touch[..., k]  # noqa: E731
+        self.quantities["contact_gap"] = Quantity(("contact",), (count,), "contact", alone(0), {"units": "m"})
+        self.quantities["contact_push"] = Quantity(("contact",), (count,), "contact", alone(13), {"units": "N"})
+        told = ("normal", "1"), ("place", "m"), ("force", "N"), ("slip", "m/s")
+        for k, (name, unit) in enumerate(told):
+            quantity = Quantity(("contact", "axis"), (count, 3), "contact", part_of(1 + 3 * k, 4 + 3 * k), {"units": unit})
+            self.quantities[f"contact_{name}"] = quantity
 
     def _of_cuts(self) -> None:
         self.coordinates["cut"] = [cut.name for cut in self.cuts]

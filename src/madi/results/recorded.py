@@ -11,6 +11,7 @@ import numpy as np
 from madi.equations import ENTRIES
 from madi.integrate.many import FEWEST, evaluate_rows
 from madi.kernel.cores import cores
+from madi.results.store import HEAP, Heap
 from madi.system.evaluate import side_by_side
 from madi.system.observation import Observation
 from madi.topology.layout import Layout
@@ -23,10 +24,15 @@ ALONE = ("residual", "residual_rate", "independence", "dependent", "identity_err
 ROOM = 1_000_000  # numbers a stretch of observed rows may have (8 MB)
 
 
-def loop_record(recording: Any, n: int) -> LoopRecord:
+def of_loops(recording: Any) -> dict[str, np.ndarray]:
+    """What was recorded of the loops, by name."""
+    rows = {name: getattr(recording, name).reshape(recording.outputs, recording.nr) for name in ("multipliers", "paces")}
+    return {name: getattr(recording, name) for name in ALONE} | rows
+
+
+def loop_record(recorded: dict[str, np.ndarray], n: int) -> LoopRecord:
     """Of the first n outputs."""
-    rows = {name: getattr(recording, name).reshape(recording.outputs, recording.nr)[:n] for name in ("multipliers", "paces")}
-    return LoopRecord(**{name: getattr(recording, name)[:n] for name in ALONE}, **rows)
+    return LoopRecord(**{name: recorded[name][:n] for name in (*ALONE, "multipliers", "paces")})
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class Known:
     all_loads: np.ndarray | None
     found: LoopRecord | None
     runs: int = 1
+    store: Heap = HEAP
 
     q = property(lambda self: self.observation.q)
     v = property(lambda self: self.observation.v)
@@ -78,13 +85,13 @@ class Recorded:
 
     def __init__(self, system: System, engines: tuple[str, str], times: np.ndarray,
                  states: tuple[np.ndarray, np.ndarray, np.ndarray], held: np.ndarray, found: LoopRecord | None,
-                 request: tuple[float, ...], loads_width: int):  # fmt: skip
+                 request: tuple[float, ...], loads_width: int, store: Heap = HEAP):  # fmt: skip
         """`engines`: for what is observed, and for loads. `states`: q, v, a; `held`: held values. `request`: the loads
         (equations/loads.py)."""
         self.system, self.engines, self.times, self.found = kept(system), engines, times, found
         self.q, self.v, self.a = states
         self.held = held
-        self.runs = 1
+        self.runs, self.store = 1, store
         self.request, self.loads_width = request, loads_width
         self.width = ENTRIES["observe"].out(system.layout.sizes)
 

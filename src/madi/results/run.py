@@ -99,6 +99,12 @@ class Run:
         return events_of(self.arrays)
 
     @property
+    def incomplete(self) -> str | None:
+        """Why it did not come to its end; None: it did."""
+        found = self.arrays.attrs.get("incomplete")
+        return None if found is None else str(found)
+
+    @property
     def signals(self) -> list[str]:
         """Names of all signals."""
         return names(self.arrays)
@@ -234,6 +240,20 @@ def load_run(path: File) -> Run:
     except Exception as error:  # whatever HDF5, h5netcdf and xarray have against it
         raise InputError(f"{path}: not a run that madi can read ({type(error).__name__}: {str(error)[:200]})") from None
     refuse_misfits(Path(path), data)
+    return _run_of(data)
+
+
+def opened(path: Path, model: Model | None) -> Run:
+    """The run in a file that was written just now; numbers are read from it when they are asked for, and not kept."""
+    import xarray as xr
+
+    run = _run_of(xr.open_dataset(path, engine="h5netcdf", decode_times=False, cache=False))
+    run._model = model
+    return run
+
+
+def _run_of(data: xr.Dataset) -> Run:
+    """A run from what its file holds."""
     meshes = [data[name] for name in data.data_vars if str(name).startswith(MESH)]
     data = data.drop_vars([mesh.name for mesh in meshes])
     mark = "statistics_"

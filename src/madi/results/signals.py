@@ -33,6 +33,27 @@ OF_FORCES = {
 }
 
 
+def _gap(data: Any, points: list[int]) -> np.ndarray:
+    """The smallest of its points."""
+    return np.asarray(np.min(data["contact_gap"].values[:, points], axis=1))
+
+
+def _slip(data: Any, points: list[int]) -> np.ndarray:
+    """The fastest of the points that touch."""
+    speeds = np.linalg.norm(data["contact_slip"].values[:, points], axis=2)
+    return np.asarray(np.max(np.where(data["contact_push"].values[:, points] > 0, speeds, 0.0), axis=1))
+
+
+def _friction(data: Any, points: list[int]) -> np.ndarray:
+    """The size of the sum of what acts in the planes of contact."""
+    push, normal = data["contact_push"].values[:, points, None], data["contact_normal"].values[:, points]
+    across = data["contact_force"].values[:, points] - push * normal
+    return np.asarray(np.linalg.norm(across.sum(axis=1), axis=1))
+
+
+OF_CONTACTS = {"gap": _gap, "slip": _slip, "friction": _friction}
+
+
 def listed(data: Any, dim: str) -> list[str]:
     """Names along a dimension; none where the run has no such thing."""
     return [str(name) for name in data[dim].values] if dim in data.coords else []
@@ -87,6 +108,11 @@ def _seen(data: Any, name: str) -> tuple[np.ndarray, str]:
         stem = name.removesuffix(ending) if ending else name
         if variable in data and (not ending or name.endswith(ending)) and has(data, dim, stem):
             return data[variable].sel({dim: stem}).values, unit_of(data, variable, dim, stem)
+    if part in OF_CONTACTS and "contact" in data.coords:
+        names_ = listed(data, "contact")
+        points = [k for k, one in enumerate(names_) if one == element or one.rpartition(".")[0] == element]
+        if points:
+            return OF_CONTACTS[part](data, points), "m" if part == "gap" else "m/s" if part == "slip" else "N"
     if part == "mode" and has(data, "switching", element):
         return data["mode"].sel(switching=element).values, "1"
     if has(data, "force", name):
@@ -133,6 +159,8 @@ def names(data: Any) -> list[str]:
             found += [f"{name}.{part}" for name in listed(data, dim)]
     found += [f"{name}.{part}" for part in ATTITUDE for name in listed(data, "body")]
     found += [f"{name}.{part}" for name in listed(data, "force") for part in OF_FORCES]
+    elements = dict.fromkeys(n if n in listed(data, "force") else n.rpartition(".")[0] for n in listed(data, "contact"))
+    found += [f"{name}.{part}" for name in elements for part in OF_CONTACTS]
     found += [f"{name}.mode" for name in listed(data, "switching")]
     found += [f"{name}.{part}" for name in listed(data, "joint") for part in load_parts(data, name)]
     times = Counter(found)

@@ -18,7 +18,8 @@ from madi.joints import KINDS
 from madi.kernel.fields import ABSENT, Function, evaluator
 from madi.loops.memory import LoopOptions, LoopTally
 from madi.loops.methods import LoopMethod
-from madi.results.recorded import loop_record
+from madi.results.recorded import loop_record, of_loops
+from madi.results.store import HEAP, Heap
 from madi.run.solver import Integration, loop_statistics
 from madi.topology.layout import SIZES, Layout, pack
 
@@ -43,7 +44,8 @@ class CartesianSolver(Integration):
     """One run of the Cartesian formulation."""
 
     def __init__(self, model: Model, system: System, method: Method, steps: Steps, times: np.ndarray, engine: str,
-                 start: Any, reactions: Mapping[str, str], loops: LoopMethod, jumps: Sequence[Any] = ()):  # fmt: skip
+                 start: Any, reactions: Mapping[str, str], loops: LoopMethod, jumps: Sequence[Any] = (),
+                 store: Heap = HEAP):  # fmt: skip
         options = LoopOptions({})
         loops.put(options)
         q, v = start
@@ -51,7 +53,7 @@ class CartesianSolver(Integration):
         size = self.made.size
         self.jumps, stops = list(jumps), sorted({jump.time for jump in jumps})
         sizes = {"nq": size, "nv": size, "nr": self.made.constraints, "n_held": 0}
-        super().__init__(system, method, steps, times, sizes, flat_space(size).arrays, stops)
+        super().__init__(system, method, steps, times, sizes, flat_space(size).arrays, stops, store=store)
         self.memory.tally, self.way = self.made.work.tally, loops.words()
         self.engine = system.engine(engine)
         self.engine_name = self.engine.name
@@ -102,7 +104,7 @@ class CartesianSolver(Integration):
         if len(bad):
             self.spoiled, n = float(times[bad[0]]), int(bad[0])
             times, rows = times[:n].copy(), rows[:n]
-        found, seen = loop_record(recording, n), CartesianObservation(made, rows)
+        found, seen = loop_record(of_loops(recording), n), CartesianObservation(made, rows)
         statistics = self.statistics() | {
             "engine": self.engine_name, "formulation": "cartesian", "loops": "projection", **loop_statistics(tally),
             "coordinates": made.coordinates, "constraints": made.constraints,

@@ -2,7 +2,9 @@
 
 The state, counters and buffers of the integrator, the outputs so far, and the scratch in which loops are closed (it keeps
 factored matrices from step to step). All are plain arrays in a `.npz`, written to a temporary name and renamed, with a
-checksum. Files may come from anybody: only what is expected is read, sizes first, and nothing that this run could not hold.
+checksum. The outputs of a run that goes to a file (run/stream.py) lie in a file already, beside the checkpoint, which has
+their digest alone. Files may come from anybody: only what is expected is read, sizes first, and nothing that this run could
+not hold.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from madi.run.options import positive
 if TYPE_CHECKING:
     from madi.run.solver import Integration
 
-FORMAT = 3
+FORMAT = 4
 LONGEST, ADDED_UP = 1e12, 1e-6  # s of computing; of the duration: rounding of the sum of all steps a run can have
 TOLD, HEADER = 65_536, 4096  # bytes: of what a checkpoint tells of its run; of an array's header
 
@@ -40,7 +42,7 @@ TOLD, HEADER = 65_536, 4096  # bytes: of what a checkpoint tells of its run; of 
 class Checkpoint:
     """Where a run is kept while it goes on: `file`, written every so many seconds of computing; `resume`: the run goes on
     from it if it is there (else it begins). A run that was cut and taken up again equals the whole run bit for bit. The
-    file stays."""
+    file stays; so does FILE.outputs beside it, in which the outputs of a run with `out` are."""
 
     file: str | Path
     every: float = 10.0
@@ -63,6 +65,7 @@ class Keeper:
     def __init__(self, run: Integration, checkpoint: Checkpoint):
         self.path, self.every = checkpoint.path, checkpoint.every
         self.last, self.identity = clock.perf_counter(), identity(run)
+        self.digest = Digest(run)
         if not self.path.parent.is_dir() or self.path.is_dir():
             raise InputError(f"checkpoint={str(self.path)!r}: its folder must exist, and it must not be one itself")
 
@@ -74,7 +77,8 @@ class Keeper:
 
     def write(self, run: Integration) -> None:
         """Write now."""
-        arrays = _arrays(run)
+        arrays = self._arrays(run)
+        run.store.flush()
         arrays |= {name: np.array(rows, dtype=float).reshape(-1, width) for name, (rows, width) in _growing(run).items()}
         told = json.dumps({**self.identity, "wall": run.wall, "checksum": _checksum(arrays)})
         with whole_file(self.path) as part, part.open("wb") as file:
@@ -92,22 +96,66 @@ class Keeper:
                     f"{self.path}: the run it belongs to differs in its {name} ({told.get(name)!r}, now {value!r}); run as "
                     "before, or delete the file to begin anew"
                 )
-        wanted = _arrays(run)
+        wanted = self._arrays(run)
         stored = _read(self.path, {name: (array.shape, array.dtype) for name, array in wanted.items()})
         for name, (_, width) in _growing(run).items():
             stored |= _read(self.path, {name: ((None, width), np.dtype(float))})
         wall = told.get("wall")
         if told.get("checksum") != _checksum(stored) or not isinstance(wall, float) or not 0 <= wall < LONGEST:
             raise InputError(f"{self.path}: is damaged: its checksum does not fit; delete it to begin anew")
+        stored |= self._outputs(run, stored)
         _refuse_impossible(self.path, run, stored)
         for name, array in wanted.items():
-            array[...] = stored[name]
+            if name != "outputs.digest":
+                array[...] = stored[name]
         if run.history is not None:
             run.history = [tuple(row) for row in stored["history"].tolist()]
         if run.n_held:
             run.events = [(time, int(k), mode, lost) for time, k, mode, lost in stored["events"].tolist()]
         run.wall = wall
         return True
+
+    def _arrays(self, run: Integration) -> dict[str, np.ndarray]:
+        """All that a run remembers, by name; of outputs that are in a file, their digest."""
+        outputs = {"outputs.digest": self.digest.upto(run)} if self.digest.streamed else _outputs(run)
+        arrays = outputs | {"time": np.array([run.memory.t])}
+        for name, memory in {"memory": run.memory, **run.scratch()}.items():
+            arrays |= {f"{name}.ints": memory.int_memory, f"{name}.reals": memory.real_memory}
+        return arrays
+
+    def _outputs(self, run: Integration, stored: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Those in a file, if they are those the checkpoint was written with."""
+        if not self.digest.streamed:
+            return {}
+        m, fresh = run.memory, Digest(run)
+        there = type(m)(m.sizes, stored["memory.ints"], stored["memory.reals"], **m.parts())
+        if not 0 <= there.next <= len(run.times) or np.any(fresh.upto(run, int(there.next)) != stored["outputs.digest"]):
+            raise InputError(
+                f"{self.path}: the outputs beside it ({self.path.name}.outputs) are not there, or not its own; delete both "
+                "to begin anew"
+            )
+        self.digest = fresh
+        return _outputs(run)
+
+
+class Digest:
+    """Of the outputs of a run that are in a file, as far as they were written: each is looked at once."""
+
+    def __init__(self, run: Integration):
+        self.streamed = run.store.at_once is not None
+        self.known = {name: hashlib.sha256() for name in _outputs(run)}
+        self.count = 0
+
+    def upto(self, run: Integration, count: int | None = None) -> np.ndarray:
+        """After so many outputs; as many as there are."""
+        last = int(run.memory.next) if count is None else count
+        whole = hashlib.sha256()
+        for name, values in _outputs(run).items():
+            width = len(values) // len(run.times)
+            self.known[name].update(values[self.count * width : last * width])  # type: ignore[arg-type]
+            whole.update(self.known[name].digest())
+        self.count = last
+        return np.frombuffer(whole.digest(), dtype=np.uint8)
 
 
 def _growing(run: Integration) -> dict[str, tuple[list[Any], int]]:
@@ -227,10 +275,10 @@ def _possible_loops(scratch: dict[str, Any], stored: dict[str, np.ndarray]) -> b
         found[name] = type(memory)(memory.sizes, stored[f"{name}.ints"], stored[f"{name}.reals"], **memory.parts())
     work, tally = found["work"], found["tally"]
     good = 0 <= tally.singular_count <= REMEMBERED and tally.failed in (0, 1, 2)
-    if "column_order" in work.fields:
-        for places, most in ((work.row_order, len(work.phi)), (work.column_order, len(work.column_order))):
-            good = good and bool(np.all((places >= 0) & (places < max(most, 1)) & (places == np.floor(places))))
-        good = good and 0 <= work.rank <= min(len(work.phi), len(work.column_order)) and 0 <= work.most_rank <= len(work.phi)
+    if "block_freedoms" in work.fields:
+        plan, f = work.blocks, work.block_freedoms
+        lines = np.maximum(np.diff(plan.first), 1)
+        good = good and bool(np.all((f >= 0) & (f <= np.diff(plan.directions) // lines) & (f == np.floor(f))))
     return bool(good and work.factor_valid in (0, 1) and work.basis_chosen in (0, 1))
 
 
@@ -248,7 +296,7 @@ def identity(run: Integration) -> dict[str, Any]:
         "format": FORMAT, "version of madi": source_hash(), "model": run.system.digest, "method": run.method.name,
         "engine": run.engine_name, "machine code": library.level(), "options": _hash(options),
         "output times": _hash(run.times), "start": _hash(m.real_memory) + _hash(m.int_memory),
-        "history": run.history is not None, "way": run.way,
+        "history": run.history is not None, "way": run.way, "to a file": run.store.at_once is not None,
     }  # fmt: skip
 
 
@@ -256,14 +304,9 @@ def _hash(array: np.ndarray) -> str:
     return hashlib.sha256(array.tobytes()).hexdigest()[:16]
 
 
-def _arrays(run: Integration) -> dict[str, np.ndarray]:
-    """All that a run remembers, by name."""
-    outputs = run.memory.outputs
-    arrays = {f"outputs.{name}": getattr(outputs, f"{name}_out") for name in ("q", "v", "held")}
-    arrays["time"] = np.array([run.memory.t])
-    for name, memory in {"memory": run.memory, **run.scratch()}.items():
-        arrays |= {f"{name}.ints": memory.int_memory, f"{name}.reals": memory.real_memory}
-    return arrays
+def _outputs(run: Integration) -> dict[str, np.ndarray]:
+    """States at the outputs, by name."""
+    return {f"outputs.{name}": getattr(run.memory.outputs, f"{name}_out") for name in ("q", "v", "held")}
 
 
 def _checksum(arrays: dict[str, np.ndarray]) -> str:

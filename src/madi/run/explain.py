@@ -23,7 +23,8 @@ def explain(run: Solver, status: int) -> str:
     q, v, t = m.q.copy(), m.v.copy(), float(m.t)
     where = f"model {run.system.name!r} stopped at t = {t:.6g} s after {int(m.accepted)} steps: "
     kept = f" Outputs before it ({int(m.next)}) are in error.run."
-    found = cause(run.system, t, float(m.h), q, v)
+    machine = run.system.general(run.engine.name)
+    found = cause(run.system, t, float(m.h), q, v, machine)
     if found is not None:
         return where + found + kept
     if run.loops and run.tally.failed != NOT:
@@ -43,7 +44,7 @@ def explain(run: Solver, status: int) -> str:
     assert status == NOT_FINITE
     if getattr(m, "policy", None) == ONCE:
         return f"{where}the state grew beyond all bounds. The matrix is that of the start: use jacobian='step'.{kept}"
-    return where + runaway(run.system, q, v, not run.adaptive) + kept
+    return where + runaway(run.system, q, v, not run.adaptive, machine) + kept
 
 
 def _not_converged(run: Solver) -> str:
@@ -84,7 +85,7 @@ def _open_loops(run: Solver) -> str:
 def explain_spoiled(run: Solver) -> str:
     """Which drive is not finite, and from when on."""
     t = run.spoiled or 0.0
-    seen = run.system.observe(run.system.q0, run.system.v0, t, engine="plain")
+    seen = run.system.observe(run.system.q0, run.system.v0, t, engine=run.system.general(run.engine.name))
     for c in run.driven:
         place = int(run.system.layout.arrays.column_q[c])
         if not np.isfinite([seen.q[0, place], seen.v[0, c], seen.a[0, c]]).all():

@@ -52,7 +52,7 @@ class Kept:
         self.made = Quantities(system, solver.reactions, solver.joints, solver.driven, solver.loops is not None)
         loops = solver.loops
         self.statistics: dict[str, Any] = {} if loops is None else {"loops": loops.name}
-        if loops is not None and loops.dense:
+        if loops is not None and loops.directions:
             self.statistics["decompositions"] = 0
         self.empty = self._labelled(self._nothing())
         self.variables: dict[str, str] = {}

@@ -21,6 +21,7 @@ from madi.model.model import END_ROUNDING
 
 if TYPE_CHECKING:
     from madi.run.checkpoint import Checkpoint
+    from madi.run.stream import Stream
 
 MOST_STEPS = 1e12  # of a run: nobody waits for more
 MOST_OUTPUTS = 20_001  # of a fixed-step run whose output times are not asked for
@@ -50,6 +51,7 @@ class RunOptions(ManyOptions, total=False):
     start: Both
     progress: bool | None
     checkpoint: Checkpoint | str | Path | None
+    out: Stream | str | Path | None
     history: bool
     every: float | None
 
@@ -128,9 +130,15 @@ def word_of(given: Any) -> str:
     return str(getattr(given, "name", given))
 
 
+def step_of(method: Method, step: float | None) -> float | None:
+    """The step of a run: some methods carry their own."""
+    return getattr(method, "step", None) if step is None else step
+
+
 def chosen_method(given: Any, step: float | None) -> Method:
     """The method of a run."""
     method = by_word(("dopri" if step is None else "rk4") if given is None else given, "method", Method, METHODS)
+    step = step_of(method, step)
     if step is None and method.adaptive is None:
         raise InputError(f"method={method.name!r} needs a step, for example step=1e-3")
     if step is not None and method.fixed is None:

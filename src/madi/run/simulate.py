@@ -18,6 +18,7 @@ from madi.loops.methods import LoopMethod
 from madi.model.model import Model
 from madi.results.flexible import large_deflections
 from madi.results.loads import asked, described
+from madi.results.store import HEAP, Heap
 from madi.run.checkpoint import Checkpoint, Keeper, engine_of
 from madi.run.options import (
     checked_span,
@@ -28,10 +29,12 @@ from madi.run.options import (
     refuse,
     refuse_unused,
     start_of,
+    step_of,
     tolerances,
 )
 from madi.run.solver import Solver
 from madi.run.start import assembled, built, over_bumps, refuse_beyond_stops, refuse_jumps, refuse_modes
+from madi.run.stream import Stream, store_of, stream_of
 from madi.signals.jumps import speed_jumps
 from madi.system import System
 
@@ -58,6 +61,7 @@ def simulate(
     start: Both = None,
     progress: bool | None = None,
     checkpoint: Checkpoint | str | Path | None = None,
+    out: Stream | str | Path | None = None,
     history: bool = False,
     **old: Never,
 ) -> Run:
@@ -82,6 +86,8 @@ def simulate(
     `progress`: a bar (in a log, lines); default on long runs. `history`: keep of every step what it did (step_size,
     step_residual, step_violation, step_condition over step_time).
     `checkpoint`: a file in which the run is kept while it goes on, and taken up from again: see madi.Checkpoint.
+    `out`: a file (.nc) the run goes to, so that its memory does not grow with its outputs; the Run reads from it: see
+    madi.Stream.
     A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
     """
     refuse("simulate", old, OPTIONS)
@@ -91,17 +97,20 @@ def simulate(
     options = {"step": step, "rtol": rtol, "atol": atol, "max_step": max_step, "method": method, "loops": loops,
                "formulation": formulation, "frame": frame, "times": times, "reactions": reactions, "start": start,
                "history": history}  # fmt: skip
+    stream = stream_of(out)
     try:
-        return run_solver(prepare(model, duration, engine=engine, **options), progress, kept)
+        solver = prepare(model, duration, engine=engine, store=store_of(stream, kept), **options)
+        return run_solver(solver, progress, kept, stream)
     except EngineError as error:
         if engine != "auto":
             raise
         warn_of_compiler(error)
-        return run_solver(prepare(model, duration, engine="jit", **options), progress, kept)
+        solver = prepare(model, duration, engine="jit", store=store_of(stream, kept), **options)
+        return run_solver(solver, progress, kept, stream)
 
 
 OPTIONS = tuple(name for name in signature(simulate).parameters if name not in ("model", "duration", "old"))
-PREPARED = tuple(name for name in OPTIONS if name not in ("progress", "checkpoint"))  # those up to the first step
+PREPARED = tuple(name for name in OPTIONS if name not in ("progress", "checkpoint", "out"))  # those up to the first step
 
 
 def warn_of_compiler(error: EngineError) -> None:
@@ -118,7 +127,9 @@ def keep(solver: Solver | CartesianSolver, checkpoint: Checkpoint) -> None:
         solver.taken_up = solver.keeper.take_up(solver)
 
 
-def prepare(model: Model | System, duration: float, *, engine: str = "auto", **options: Any) -> Solver | CartesianSolver:
+def prepare(
+    model: Model | System, duration: float, *, engine: str = "auto", store: Heap = HEAP, **options: Any
+) -> Solver | CartesianSolver:
     """All of `simulate` up to the first step: what was asked for, checked, and the memory of the run."""
     refuse("simulate", {name: value for name, value in options.items() if name not in (*PREPARED, "engine")}, PREPARED)
     given = options.get
@@ -127,6 +138,7 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
     wanted = asked(given("reactions", ()))
     step = None if step is None else positive(step, "step")
     method = chosen_method(given("method"), step)
+    step = step_of(method, step)
     loops = chosen_loops(given("loops"), method, formulation, engine, bool(system.frozen.rows))
     refuse_unused(method, step, **{name: given(name) for name in ("rtol", "atol", "max_step")})
     span = checked_span(duration, step=step, max_step=given("max_step"))
@@ -151,13 +163,13 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
         from madi.run.cartesian import CartesianSolver
 
         assert isinstance(model, Model)
-        solver = CartesianSolver(model, system, method, steps, outputs, engine, start, wanted, loops, jumps)
+        solver = CartesianSolver(model, system, method, steps, outputs, engine, start, wanted, loops, jumps, store)
     else:
         form = system.formulation(formulation)
         if jumps:
             refuse_jumps(jumps[0], method, loops if system.frozen.rows else None)
         machine = choose_engine(system, engine, form, span, step, loops, method)
-        solver = Solver(system, method, steps, outputs, machine, form, wanted, loops, jumps)
+        solver = Solver(system, method, steps, outputs, machine, form, wanted, loops, jumps, store)
         solver.start(*start)
     if given("history") and method.outside is not None:
         raise InputError(f"history: method={method.name!r} takes its steps outside madi; use dopri, abm or radau")
@@ -165,7 +177,10 @@ def prepare(model: Model | System, duration: float, *, engine: str = "auto", **o
     return solver
 
 
-def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None, checkpoint: Checkpoint | None = None) -> Run:
+def run_solver(
+    solver: Solver | CartesianSolver, progress: bool | None = None, checkpoint: Checkpoint | None = None,
+    stream: Stream | None = None,
+) -> Run:  # fmt: skip
     """Integrate and label; a failure keeps what was computed."""
     if checkpoint is not None:
         keep(solver, checkpoint)
@@ -174,20 +189,27 @@ def run_solver(solver: Solver | CartesianSolver, progress: bool | None = None, c
     except KeyboardInterrupt as interrupt:
         if solver.keeper is not None and solver.engine.machine_code:  # machine code stops between steps
             solver.keeper.write(solver)
-        interrupt.run = solver.result()  # type: ignore[attr-defined]  # what was computed is not lost
+        interrupt.run = _kept(solver.result(), stream, "stopped")  # type: ignore[attr-defined]  # what was computed is not lost
         raise
     except RunError as error:  # a user's function, asked by an external solver
-        error.run = error.run or solver.result()
+        error.run = error.run or _kept(solver.result(), stream, str(error))
         raise
     run = solver.result()
     told = large_deflections(solver.system, run)
-    if status != DONE:
-        raise RunError(". ".join([solver.explain(status), *told]), run)
-    if solver.spoiled is not None:
-        raise RunError(". ".join([solver.explain_spoiled(), *told]), run)
+    failed = solver.explain(status) if status != DONE else "" if solver.spoiled is None else solver.explain_spoiled()
+    run = _kept(run, stream, failed)
+    if failed:
+        raise RunError(". ".join([failed, *told]), run)
     for text in told:
         warn(text)
     return run
+
+
+def _kept(run: Run, stream: Stream | None, failed: str = "") -> Run:
+    """The run, in a file if there shall be one; of one that did not come to its end, why."""
+    if failed:
+        run.arrays.attrs["incomplete"] = failed
+    return run if stream is None else stream.take(run)
 
 
 def _for_cartesian(model: Model | System, system: System, engine: str, method: Method) -> System:

@@ -23,6 +23,7 @@ from madi.integrate.memory import DONE, NEWTON_FAILED, NOT_FINITE, PAUSED, STEP_
 from madi.integrate.record import RECORD, RECORD_LOADS, LoadRecording
 from madi.kernel.fields import ABSENT, Function
 from madi.results.recorded import ALONE, Known, LoopRecord
+from madi.results.store import HEAP, Heap
 from madi.run.kept import Kept
 from madi.run.on_foot import OnFoot, on_foot
 from madi.run.simulate import prepare
@@ -34,7 +35,7 @@ from madi.system.observation import Observation
 from madi.topology.parameters import Parameters
 
 ROOM = 4_000_000  # numbers the rows of a slice may have (32 MB)
-BEGUN = ("basis_chosen", "factor_valid", "rank", "most_rank")  # of the loops' scratch: zero where a run begins
+BEGUN = ("basis_chosen", "factor_valid")  # of the loops' scratch: zero where a run begins
 CAUSES = {NOT_FINITE: "not finite", STEP_TOO_SMALL: "step too small", NEWTON_FAILED: "no convergence"}
 OPEN, SPOILED = "loops cannot be closed", "results not finite"
 
@@ -68,6 +69,7 @@ class Rows:
     all_loads: np.ndarray
     found: LoopRecord | None
     body_r: np.ndarray | None  # of every run, where parameters move them
+    store: Heap = HEAP
 
     @property
     def at_once(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from madi.engines import ENGINES
 from madi.equations import ENTRIES
 from madi.equations.loads import Load
+from madi.forces.modes import MEMORY
 from madi.integrate.memory import DONE, EVENT, PAUSED, make_memory
 from madi.integrate.method import Method, Steps
 from madi.integrate.newton_matrix import make_plan
@@ -20,7 +21,8 @@ from madi.kernel.cores import one_core
 from madi.kernel.fields import ABSENT
 from madi.loops.memory import LoopOptions, LoopTally, fresh_tally
 from madi.loops.methods import LoopMethod, Projection
-from madi.results.recorded import loop_record
+from madi.results.recorded import loop_record, of_loops
+from madi.results.store import HEAP, Heap
 from madi.system import System
 from madi.topology.slopes import Slopes
 
@@ -37,17 +39,18 @@ class Integration:
     """The memory an integrator works on, and the loop around it."""
 
     def __init__(self, system: System, method: Method, steps: Steps, times: np.ndarray, sizes: dict[str, int], model: Any,
-                 stops: Any = (), blocks: Any = None):  # fmt: skip
+                 stops: Any = (), blocks: Any = None, store: Heap = HEAP):  # fmt: skip
         """`sizes`: nq, nv, nr of the coordinates that are integrated, `model` their chart. `stops`: times at which a step
         must end: the speed of a drive jumps. There they are outputs that nobody sees. `blocks`: of an implicit method's
-        Jacobian, where their entries are."""
+        Jacobian, where their entries are. `store`: where the outputs lie."""
         self.wanted = np.isin(np.union1d(times, stops), times) if len(stops) else np.ones(len(times), dtype=bool)
         self.stops = [float(t) for t in stops]
         self.times = np.union1d(times, stops) if len(stops) else times
         self.system, self.method, self.steps, self.sizes = system, method, steps, sizes
         self.loop = method.loop(steps.step)
         plan = None if blocks is None else make_plan(blocks, system.layout.arrays)
-        self.memory = make_memory(self.loop.memory, sizes, self.times, model, plan)
+        self.store = store
+        self.memory = make_memory(self.loop.memory, sizes, self.times, model, plan, store.outputs)
         self.wall = self.cpu = 0.0  # s: by the clock, and of the processor
         self.spoiled: float | None = None  # first output time that is not finite
         self.history: list[tuple[float, ...]] | None = None  # of every step, where it is asked for
@@ -132,6 +135,7 @@ class Integration:
                 bar.show(float(m.t))
                 if self.keeper is not None:
                     self.keeper.note(self)
+                self.store.release()
                 if self.history is None:
                     limit = int(min(max(limit * PAUSE / took, FEWEST_STEPS), MOST_STEPS))
 
@@ -140,7 +144,7 @@ class Integration:
         n, outputs = int(self.memory.next), self.memory.outputs
         wanted = self.wanted[:n]
         parts = ((outputs.q_out, self.sizes["nq"]), (outputs.v_out, self.sizes["nv"]), (outputs.held_out, self.n_held))
-        q, v, held = (np.ascontiguousarray(part[: n * w].reshape(n, w)[wanted]).reshape(-1) for part, w in parts)
+        q, v, held = (self.store.chosen(part[: n * w].reshape(n, w), wanted).reshape(-1) for part, w in parts)
         return self.times[:n][wanted], q, v, held
 
     @property
@@ -208,6 +212,7 @@ class Solver(Integration):
     def __init__(
         self, system: System, method: Method, steps: Steps, times: np.ndarray, engine: str, formulation: str,
         reactions: Mapping[str, str] | None = None, loops: LoopMethod | None = None, jumps: Sequence[Any] = (),
+        store: Heap = HEAP,
     ):  # fmt: skip
         self.jumps = list(jumps)
         self.jacobian: Any = None  # of an implicit method: Slopes, a trace, or None: by differences
@@ -215,20 +220,20 @@ class Solver(Integration):
         sizes = {"nq": system.nq, "nv": system.nv, "nr": system.n_constraints, "n_held": system.n_held}
         stops = sorted({jump.time for jump in jumps})
         blocks = self._find_blocks(system, method, steps, engine) if method.implicit else None
-        super().__init__(system, method, steps, times, sizes, system.layout.arrays, stops, blocks)
+        super().__init__(system, method, steps, times, sizes, system.layout.arrays, stops, blocks, store)
         self.formulation, self.loops = formulation, (loops or Projection()) if system.frozen.rows else None
         self.options = LoopOptions({})
         if self.loops is not None:
             self.loops.put(self.options)
         forward = self.loops.forward if self.loops is not None else None
         self.entry = forward or system.entry(formulation)
-        dense = self.loops is not None and self.loops.dense
-        self.engine, self.engine_name = system.engine(engine).for_run(dense, self.options), engine
+        directions = self.loops is not None and self.loops.directions
+        self.engine, self.engine_name = system.engine(engine).for_run(directions, self.options), engine
         if isinstance(self.jacobian, Slopes) and not self.engine.made_for_model:
             self.engine = self.engine.with_slopes(self.jacobian)
         # what judges numbers is not traced: beside generated C the general kernel closes the loops
         apart = self.engine.made_for_model and (self.loops or self.jumps)
-        self.closing_engine = system.engine("jit").for_run(dense, self.options) if apart else self.engine
+        self.closing_engine = system.engine("jit").for_run(directions, self.options) if apart else self.engine
         # what judges modes, likewise
         self.judge = system.engine("jit").for_run() if self.closing_engine.made_for_model else self.closing_engine
         self.way = f"{formulation} {self.loops.words() if self.loops else ''}"
@@ -260,7 +265,7 @@ class Solver(Integration):
         if self.loops is not None:
             work, fresh = self.closing_engine.work, fresh_tally()
             work.tally.int_memory[:], work.tally.real_memory[:] = fresh.int_memory, fresh.real_memory
-            work.factor_valid = work.basis_chosen = work.rank = work.most_rank = 0
+            work.factor_valid = work.basis_chosen = 0
 
     def start(self, q: np.ndarray, v: np.ndarray) -> None:
         """The state at time zero; what is locked does not move."""
@@ -281,7 +286,12 @@ class Solver(Integration):
         closes = bool(self.jumps) if self.method.closes or self.loops is None else self.loops.close is not None
         if closes:
             m.close = self.closing_engine.function(self.closing)
-        if self.n_held:
+        if self.method.hard:
+            if self.system.layout.header("n_hard"):
+                m.impulses = self.judge.function("impulses")
+        elif np.any(self.system.layout.arrays.held_kind == MEMORY):
+            m.keep = self.judge.function("keep")
+        if self.system.switching and not self.method.hard:
             m.watch, m.switch = self.judge.function("watch"), self.judge.function("switch")
         if self.method.implicit:
             self._connect_implicit(m)
@@ -363,34 +373,33 @@ class Solver(Integration):
         from madi.results.label import label_later
         from madi.results.recorded import Recorded
 
-        recording, states = self._record()
-        times, n = recording.times, len(recording.times)
-        # a drive can be NaN while the integrated state is fine: such outputs are not results
-        finite = [np.isfinite(part).all(axis=1) for part in states]
-        bad = np.flatnonzero(~(finite[0] & finite[1] & finite[2]))
-        if len(bad):
-            self.spoiled, n = float(times[bad[0]]), int(bad[0])
+        times, held, rows, n = self._record()
+        if n < len(times):
+            self.spoiled = float(times[n])
         statistics = self.statistics() | {"engine": self.engine.name, "formulation": self.formulation}
         if self.method.implicit:
             statistics |= self._newton_statistics()
+        if self.method.hard:
+            m = self.memory
+            statistics |= {"residual": float(m.worst), "sweeps": int(m.swept), "contacts": int(m.met)}
         if self.loops is not None:
             statistics |= self._loop_statistics()
         if self.jumps:
             statistics["jumps"] = [jump.time for jump in self.jumps]
-        found = loop_record(recording, n) if self.loops is not None else None
-        q, v, a = (part[:n] for part in states)
-        engines = self.engine.name, self.closing_engine.name
-        held = recording.held.reshape(len(times), self.n_held)[:n]
-        source = Recorded(self.system, engines, times[:n].copy(), (q, v, a), held, found, self.request, self.loads_width)
+        found = loop_record(rows, n) if self.loops is not None else None
+        states = rows["q"][:n], rows["v"][:n], rows["a"][:n]
+        engines, held = (self.engine.name, self.closing_engine.name), held[:n]
+        loads = self.request, self.loads_width
+        source = Recorded(self.system, engines, times[:n].copy(), states, held, found, *loads, self.store)
         if self.stopped is not None:
             statistics["stopped_by"] = self.system.held_names[self.stopped]
-        if self.n_held:
+        if self.system.switching:
             statistics["events"] = len(self.events)
         run = label_later(source, self.reactions, self.joints, self.driven, statistics)
         if self.system.frozen.signals.callbacks:  # functions in Python may remember what they were asked
             run.arrays.compute()
         self.add_history(run)
-        if self.n_held:
+        if self.system.switching:
             add_events(run, self.system, self.events, held)
         return run
 
@@ -414,21 +423,48 @@ class Solver(Integration):
         recording.last = len(times)
         return recording
 
-    def _record(self) -> tuple[Recording, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Accelerations at the outputs; the states there, what drives prescribe put in. With loops, each is closed first."""
+    def _record(self) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray], int]:
+        """(times, held values, {name: rows}, how many outputs are finite): states and accelerations at the outputs, what is
+        told of the loops."""
         times, q, v, held = self.shown()
-        drives = np.any(self.system.layout.arrays.drive != FREE_COLUMN)
-        recording = self.recorder(times, q, v, held, "state" if drives else None)
+        n, nq, nv = len(times), self.system.nq, self.system.nv
         work = self.loop_work()
         if work is not None:
             work.basis_chosen = work.factor_valid = 0  # directions begin anew with the first output
+        given = q.reshape(n, nq), v.reshape(n, nv), held.reshape(n, self.n_held)
+        at_once, finite = self.store.at_once, n
+        step = max(n if at_once is None else at_once // (nq + 2 * nv + self.sizes["nr"]), 1)
+        whole: dict[str, np.ndarray] = {}
+        for first in range(0, max(n, 1), step):
+            last = min(first + step, n)
+            rows = self._recorded(times[first:last], *(part[first:last] for part in given))
+            good = [np.isfinite(rows[name]).all(axis=1) for name in ("q", "v", "a")]
+            bad = np.flatnonzero(~(good[0] & good[1] & good[2]))
+            if len(bad):  # a drive can be NaN while the integrated state is fine: such outputs are not results
+                finite = min(finite, first + int(bad[0]))
+            for name, part in rows.items():
+                if name not in whole:
+                    alone = last - first == n
+                    whole[name] = part if alone else self.store.reals((n, *part.shape[1:]))
+                if whole[name] is not part:
+                    whole[name][first:last] = part
+            self.store.release()
+        return times, given[2], whole, finite
+
+    def _recorded(self, times: np.ndarray, q: np.ndarray, v: np.ndarray, held: np.ndarray) -> dict[str, np.ndarray]:
+        """Of some outputs: accelerations; the states, what drives prescribe put in; of the loops. With loops, each is closed
+        first."""
+        drives = np.any(self.system.layout.arrays.drive != FREE_COLUMN)
+        observe = "state" if drives else None
+        recording = self.recorder(times, q.reshape(-1), v.reshape(-1), held.reshape(-1), observe)
         with np.errstate(all="ignore"):
             self.engine.loop(RECORD)(recording)
         n, nq, nv = len(times), self.system.nq, self.system.nv
-        if not recording.width:
-            return recording, (q.reshape(n, nq), v.reshape(n, nv), recording.a.reshape(n, nv))
-        rows = recording.rows.reshape(n, recording.width)
-        return recording, (rows[:, :nq], rows[:, nq : nq + nv], rows[:, nq + nv :])
+        found = {"q": q, "v": v, "a": recording.a.reshape(n, nv)}
+        if recording.width:
+            rows = recording.rows.reshape(n, recording.width)
+            found = {"q": rows[:, :nq], "v": rows[:, nq : nq + nv], "a": rows[:, nq + nv :]}
+        return found | (of_loops(recording) if self.loops is not None else {})
 
     def _newton_statistics(self) -> dict[str, Any]:
         split = getattr(self.jacobian, "outside", None) is not None
@@ -444,7 +480,7 @@ class Solver(Integration):
         found = {"loops": self.loops.name, **loop_statistics(tally)}
         if self.engine.made_for_model:  # generated C factors whenever it is asked, and the closer counts its own
             found["factorisations"] += int(tally.asked)
-        if self.loops.dense:
+        if self.loops.directions:
             found["decompositions"] = int(tally.decompositions)
             found["condition"] = float(tally.worst_condition)
             found["basis_jump"] = float(tally.largest_turn)

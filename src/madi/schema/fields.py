@@ -263,7 +263,8 @@ class Reference(Type):
 
     def __init__(self, group: str):
         self.group = group
-        self.words = "a body's name" if group == "bodies" else "a joint's name, or NAME.coordinate"
+        words = {"bodies": "a body's name", "shapes": "a shape's name, or a group's"}
+        self.words = words.get(group, "a joint's name, or NAME.coordinate")
 
     def read(self, node: Node, context: Context) -> str:
         """The name."""
@@ -278,6 +279,24 @@ class Reference(Type):
     def json(self) -> dict[str, Any]:
         """A string (names may look like numbers)."""
         return {"type": ["string", "number"]}
+
+
+class MeshFile(Type):
+    """A mesh beside the model."""
+
+    words = "an STL or OBJ file beside the model"
+
+    def read(self, node: Node, context: Context) -> str:
+        """Its path."""
+        return str(inside(context.folder, node, context.here))
+
+    def write(self, value: Any) -> Any:
+        """Its name (write.py knows the folder)."""
+        return str(value)
+
+    def json(self) -> dict[str, Any]:
+        """A string."""
+        return {"type": "string"}
 
 
 class List(Type):

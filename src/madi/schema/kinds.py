@@ -16,6 +16,7 @@ from madi.integrate import METHODS
 from madi.joints import KINDS as JOINT_KINDS
 from madi.loops.methods import LOOP_METHODS
 from madi.model.model import Model
+from madi.model.shapes import WORDS as SHAPE_KINDS
 from madi.schema.fields import (
     Array,
     Choice,
@@ -24,6 +25,7 @@ from madi.schema.fields import (
     Inertia,
     List,
     Loads,
+    MeshFile,
     Named,
     Number,
     Points,
@@ -294,7 +296,38 @@ CONSTRAINTS: dict[str, Entries] = {
         "offset": (Number("m"), "of the slide"),
     },
 }  # fmt: skip
-GROUPS: dict[str, dict[str, Entries]] = {"bodies": BODIES, "joints": JOINTS, "constraints": CONSTRAINTS, "forces": FORCES}
+SHAPES: dict[str, Entries] = {
+    "shape": {
+        "body": (BODY, "the body it is on, or ground"), "kind": (Text(tuple(SHAPE_KINDS)), "what it is"),
+        "radius": (Number("m"), "of a sphere, capsule, cylinder"),
+        "length": (Number("m"), "of a cylinder; of a capsule, without its ends"),
+        "size": (Vector("m"), "of a box, along x, y, z"), "normal": (AXIS, "of a plane; default z"),
+        "axis": (AXIS, "of a capsule or cylinder; default z"), "points": (Array("rows of x, y, z, m", [2]), "that touch"),
+        "file": (MeshFile(), "of a mesh"), "scale": (Number(), "of a mesh: its unit in metres"),
+        "at": (PLACE, "its middle, in the body frame"), "orientation": (Rotation(), "how it is turned in the body frame"),
+        "density": (Number("kg/m3"), "its mass is added to the body's"), "contact": (Flag(), "whether it can touch"),
+        "group": (Text(), "a name that several shapes share"), "color": (Text(), "#rrggbb, or a colour's name in English"),
+    },
+}  # fmt: skip
+_SHAPE = Reference("shapes")
+CONTACTS: dict[str, Entries] = {
+    "contact": {
+        "a": (_SHAPE, "one side"), "b": (_SHAPE, "the other"),
+        "stiffness": (Number("any"), "k, N/m^exponent; default: by the weight of the lighter body"),
+        "restitution": (Number(), "part of the speed that is left; default 0.5"),
+        "mu": (Number(), "friction while it slides"), "static": (Number(), "while it sticks; default: as mu"),
+        "stribeck": (Number("m/s"), "speed with which the one becomes the other"),
+        "rolling": (Number("m"), "arm of the push that resists rolling"),
+        "spinning": (Number("m"), "arm that resists turning about the normal"),
+        "damping": (Number("s/m"), "c, in place of restitution"), "exponent": (Number(), "n"),
+        "shear": (Number(), "stiffness of bristles over that of the push"),
+        "slowest": (Number("m/s"), "slower impacts lose more"),
+    },
+}  # fmt: skip
+GROUPS: dict[str, dict[str, Entries]] = {
+    "bodies": BODIES, "joints": JOINTS, "constraints": CONSTRAINTS, "forces": FORCES, "shapes": SHAPES, "contacts": CONTACTS,
+}  # fmt: skip
+ALONE = {"bodies": "body", "shapes": "shape", "contacts": "contact"}  # types that need not be told
 DRIVE = Function("any")
 RUN: Entries = {
     "duration": (Number("s"), "simulated time"), "step": (Number("s"), "of fixed-step methods"),
@@ -333,6 +366,8 @@ TOP: dict[str, str] = {
     "joints": "NAME: {type, parent, child, at, ...}",
     "constraints": "NAME: {type, a, b, ...}",
     "forces": "NAME: {type, ...}",
+    "shapes": "NAME: {body, kind, ...}: what bodies look like, weigh and touch",
+    "contacts": "NAME: {a, b, ...}: between shapes, or groups of them",
     "drives": "COORDINATE: an expression of t, or `locked`",
     "adjustable": "numbers that stay adjustable in exported code: spring.stiffness, chassis.mass, ...",
     "run": "how it is run where nothing else is said",

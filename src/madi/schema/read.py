@@ -16,14 +16,15 @@ from madi.schema.document import Node, parse_document, read_document
 from madi.schema.expression import WILD, Functions, Scope, fits
 from madi.schema.fields import Context, Function, Number, Table, Text, Vector, fields, inside
 from madi.schema.grammar import RESERVED
-from madi.schema.kinds import DRIVE, GROUPS, MOVED, RUN, TOP, VERSION, VISUAL, kind
+from madi.schema.kinds import ALONE, DRIVE, GROUPS, MOVED, RUN, TOP, VERSION, VISUAL, kind
 from madi.schema.parts import RoadType
 from madi.signals.table import table
 
 DEEPEST = 8  # files within files
 MOST_FILES = 100
 TOLD = 20  # mistakes that are listed
-SINGULAR = {"bodies": "body", "joints": "joint", "constraints": "constraint", "forces": "force"}
+SINGULAR = {"bodies": "body", "joints": "joint", "constraints": "constraint", "forces": "force",
+            "shapes": "shape", "contacts": "contact"}  # fmt: skip
 
 
 def load(path: str | Path, /, **parameters: Any) -> Model:
@@ -225,9 +226,9 @@ class _Reader:
             raise node.error(f"there is a {SINGULAR[group]} {name!r} already; give another name, or a prefix to the include")
         word = entries.pop("type", None)
         known = GROUPS[group]
-        if word is None and group != "bodies":
+        if word is None and group not in ALONE:
             raise node.error(f"type is missing; one of {', '.join(known)}")
-        chosen = "body" if word is None else Text(tuple(known)).read(word, context)
+        chosen = ALONE[group] if word is None else Text(tuple(known)).read(word, context)
         what = kind(group, chosen)
         visuals = entries.pop("visuals", None) if group == "bodies" else None
         inner = _noting(context, self.references, node)
@@ -284,6 +285,8 @@ class _Reader:
         joints |= {force.name for force in model.forces if FORCES[force.kind].states}  # v(name): a first-order state
         names = {"bodies": sorted(bodies), "joints": sorted(joints)}
         for group, name, node in self.references:
+            if group == "shapes":  # may be a group's: the check tells
+                continue
             known = bodies if group == "bodies" else joints | bodies
             base = name.split("@" if group == "bodies" else ".")[0]
             if base not in known and name not in known:

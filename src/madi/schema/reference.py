@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from madi.schema.grammar import CONSTANTS, FUNCTIONS
-from madi.schema.kinds import DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, Entries, Kind, kind
+from madi.schema.kinds import ALONE, DRIVE, GROUPS, RUN, TOP, VERSION, VISUAL, Entries, Kind, kind
 from madi.schema.parts import ROADS
 from madi.schema.units import UNITS
 
@@ -55,7 +55,7 @@ def _json_entries(entries: Entries) -> dict[str, Any]:
 
 def _json_kind(what: Kind) -> dict[str, Any]:
     properties: dict[str, Any] = {"type": {"const": what.name}, **_json_entries(what.entries)}
-    needed = [] if what.name == "body" else ["type"]
+    needed = [] if what.name == ALONE.get(what.group) else ["type"]
     if what.group == "bodies":
         visual = {"type": "object", "properties": _json_entries(VISUAL), "required": ["type"], "additionalProperties": False}
         properties["visuals"] = {"type": "array", "items": visual}

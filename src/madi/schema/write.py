@@ -20,8 +20,8 @@ from madi.forces.road import Road
 from madi.joints import KINDS
 from madi.model.elements import Body, Constraint, Force, Joint, joint_name
 from madi.model.model import gear_ratio
-from madi.schema.fields import Function, Table, Type, plain
-from madi.schema.kinds import GROUPS, RUN, VERSION, VISUAL, Kind, kind
+from madi.schema.fields import Function, MeshFile, Table, Type, plain
+from madi.schema.kinds import ALONE, GROUPS, RUN, VERSION, VISUAL, Kind, kind
 from madi.schema.parts import RoadType, recipes
 from madi.schema.text import function_text
 
@@ -115,9 +115,12 @@ def _roads(model: Model) -> dict[str, Road]:
 def _element(element: Any, group: str, roads: dict[str, Road], names: Any, how: _How) -> dict[str, Any]:
     read: dict[str, Callable[[Any], tuple[Kind, dict[str, Any]]]] = {
         "bodies": _body, "joints": _joint, "forces": _force, "constraints": _constraint,
+        "shapes": _shape, "contacts": _contact,
     }  # fmt: skip
     what, values = read[group](element)
-    found: dict[str, Any] = {} if what.name == "body" else {"type": what.name}
+    found: dict[str, Any] = {} if what.name == ALONE.get(group) else {"type": what.name}
+    if isinstance(of_mesh := what.types.get("file"), MeshFile) and values.get("file") is not None:
+        values["file"] = of_mesh.write(_beside(values["file"], how.folder))
     for name, of in what.types.items():
         value = values.get(name)
         if value is None or (name in what.defaults and _same(value, what.defaults[name])):
@@ -217,15 +220,30 @@ def _is_gear(c: Constraint) -> bool:
     return not offset and ratio in (drawn := gear_ratio(c.parameters["radii"], True), -drawn)
 
 
+def _shape(shape: Any) -> tuple[Kind, dict[str, Any]]:
+    return kind("shapes", "shape"), dict(vars(shape))
+
+
+def _contact(contact: Any) -> tuple[Kind, dict[str, Any]]:
+    return kind("contacts", "contact"), {"a": contact.a, "b": contact.b, **contact.parameters}
+
+
+def _beside(path: Any, folder: Path | None) -> str:
+    """The name of a mesh's file in the folder of the model file."""
+    if folder is None:
+        return str(path)
+    file = Path(path).resolve()
+    if not file.is_relative_to(folder.resolve()):
+        raise InputError(f"the mesh {path} is not in the folder of the model file; copy it there")
+    return file.relative_to(folder.resolve()).as_posix()
+
+
 def _visual(visual: Any, folder: Path | None) -> dict[str, Any]:
     values = {**vars(visual), "type": visual.kind}
     if visual.kind == "mesh" and visual.file is None:
         raise InputError("a mesh that came with a run has no file; give one with m.visual, or leave the look out")
     if visual.file is not None and folder is not None:
-        file = Path(visual.file).resolve()
-        if not file.is_relative_to(folder.resolve()):
-            raise InputError(f"the mesh {visual.file} is not in the folder of the model file; copy it there")
-        values["file"] = file.relative_to(folder.resolve()).as_posix()
+        values["file"] = _beside(visual.file, folder)
     defaults = {"position": (0.0, 0.0, 0.0), "scale": 1.0}
     return {
         name: of.write(values[name]) for name, (of, _) in VISUAL.items()

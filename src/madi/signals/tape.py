@@ -219,6 +219,7 @@ def force_signals(model: Arrays, work: Work, t, q, v):
 def apply_forces(model: Arrays, work: Work, t, tau):
     """work.Q, work.tau: all forces, those handed in and those of the elements, after the signals these are made of.
     Positions and velocities are known, work.q and work.v the state as driven."""
+    work.now = t
     measure_lines(model, work)
     force_signals(model, work, t, work.q, work.v)
     apply_elements(model, work, tau)

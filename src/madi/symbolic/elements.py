@@ -1,8 +1,8 @@
 """Force elements as functions of the poses and velocities of the bodies they see, with exact derivatives: a program of small
 parts, for equations/slopes.py.
 
-    (t, q, v, x = (theta, frames, bodies)) -> of every group Q, Q by the motions and by the velocities of its bodies, by the
-                                              coordinates and by the speeds it depends on beside them.
+    (t, q, v, x = (theta, frames, bodies, held values)) -> of every group Q, Q by the motions and by the velocities of its
+                                              bodies, by the coordinates and by the speeds it depends on beside them.
 
 The kernels of forces/ and signals/ run on symbols, as in any trace, but poses and velocities are symbols themselves: nothing
 of the tree is in it, and it grows with the elements alone. A motion (e, w) of a body about the reference origin changes its
@@ -42,7 +42,8 @@ class State:
         nq, nv, self.frames, self.n = (layout.header(name) for name in ("nq", "nv", "nf", "n"))
         (self.t, t), (self.q, q), (self.v, v) = symbols("t", 1), symbols("q", nq), symbols("v", nv)
         self.theta, theta = symbols("theta", nv)
-        self.x, x = symbols("x", FRAME * (self.frames - 1) + BODY * (self.n - 1))
+        held = layout.header("n_held")
+        self.x, x = symbols("x", FRAME * (self.frames - 1) + BODY * (self.n - 1) + held)
         put_axes(work.R, 0, X_AXIS, Y_AXIS, Z_AXIS)
         put_axes(work.frame_R, 0, X_AXIS, Y_AXIS, Z_AXIS)
         k = 0
@@ -54,6 +55,10 @@ class State:
             _put_pose(work.R, work.r, b, x[k : k + FRAME])
             put(work.Y, b, tuple(x[k + FRAME : k + BODY]))
             k += BODY
+        for j in range(held):
+            work.held[j] = x[k + j]
+        work.now = t[0]
+        self.last = k
         self.column = ca.SX.sym("B")  # what an element must not see
         work.B[:] = Sym(self.column)
         self.numbers = {  # of the symbols that may be met, by CasADi's name for them
@@ -69,7 +74,7 @@ class State:
     def met(self, expression: ca.SX) -> tuple[list[int], list[int], list[int]]:
         """Bodies, columns by their coordinates and columns by their speeds that an expression depends on."""
         found = [self.numbers[h] for symbol in ca.symvar(expression) if (h := symbol.element_hash()) in self.numbers]
-        bodies = {1 + (k - self.first) // BODY for what, k in found if what == "x" and k >= self.first}
+        bodies = {1 + (k - self.first) // BODY for what, k in found if what == "x" and self.first <= k < self.last}
         return (
             sorted(bodies),
             sorted({k for what, k in found if what == "theta"}),
@@ -137,7 +142,7 @@ def elements_of(layout: Layout, parameters: Parameters | None = None) -> tuple[l
 
 
 def slopes_of(layout: Layout, parameters: Parameters | None = None) -> Slopes | None:
-    """All derivatives by recursion, of a model of rigid bodies; kept as its elements are."""
+    """All derivatives by recursion; kept as its elements are."""
 
     def plan(layout: Layout) -> Slopes | None:
         found = elements_of(layout, parameters)

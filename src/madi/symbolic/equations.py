@@ -64,7 +64,7 @@ class Equations:
         q, some, amounts = np.empty(system.nq), [], column_amounts(system.drawn)
         for _ in range(4):
             retract(system.drawn.arrays, system.q0, amounts * rng.uniform(-1.0, 1.0, system.nv), q)
-            some.append(system.mass_matrix(q, engine="plain"))
+            some.append(system.mass_matrix(q))
         size = np.sqrt(np.outer(np.diag(some[0]), np.diag(some[0]))) + LEAST_SIZE
         found = np.where(np.max(np.ptp(some, axis=0) / size[None], axis=0) < CONSTANT, "c", "x")
         return np.where(np.max(np.abs(some), axis=0) / size < ZERO, "0", found)

@@ -1,7 +1,7 @@
 """The system Jacobian: how the residual R = M qdd + Phi_q^T lam - P and the rows Phi change with qdd, qd, q, lam.
 
 Exact, by automatic differentiation of the trace, and sparse: only entries that are not identically zero are computed. It is
-what generated C is made of; the general engine has a recursion (equations/slopes.py), but for flexible bodies. The
+what generated C is made of; the general engine has a recursion (equations/slopes.py). The
 derivative by q is along theta of the chart in which an implicit step is taken (joints.chart.exponential); at theta = 0
 it is what the speeds would move. What an implicit method needs of it is the sum  c_a dR/dqdd + c_v dR/dqd + c_q dR/dq.
 """

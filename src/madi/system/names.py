@@ -9,6 +9,8 @@ import numpy as np
 
 from madi.equations.loads import OF_COUPLER, OF_JOINT, OF_PAIR, Load
 from madi.errors import InputError, ModelError, warn
+from madi.forces import KINDS as FORCES
+from madi.forces.modes import MEMORY, TOLD
 from madi.joints import KINDS
 from madi.model.check import check
 from madi.model.elements import body_name
@@ -62,6 +64,21 @@ class Names:
     def held_names(self) -> list[str]:
         """The element of each held value."""
         return [self.forces[int(e)] for e in self.layout.arrays.held_of]
+
+    @cached_property
+    def switching(self) -> list[int]:
+        """Held values that are modes: not memory."""
+        return [int(k) for k in np.flatnonzero(~np.isin(self.layout.arrays.held_kind, (MEMORY, TOLD)))]
+
+    @cached_property
+    def contact_points(self) -> list[str]:
+        """Names of the points of contact: the element's, numbered where it has several."""
+        found = []
+        for force in self.lowered.forces:
+            touches = FORCES[force.kind].touches
+            count = 0 if touches is None else touches(force)
+            found += [force.name] if count == 1 else [f"{force.name}.{k + 1}" for k in range(count)]
+        return found
 
     @cached_property
     def ending_events(self) -> frozenset[int]:

@@ -43,6 +43,7 @@ class Observation:
         seen = OBSERVED.views(rows, sizes)
         self.q, self.v, self.a, self.force, self.momentum = seen.q, seen.v, seen.a, seen.force, seen.momentum
         self.kinetic, self.potential, self.power, self.dissipated = seen.kinetic, seen.potential, seen.power, seen.dissipated
+        self.touch = seen.touch
         body = BODY.views(seen.body, sizes)
         self._R = body.R[..., 0, :, :]
         parts = (getattr(body, name)[..., 0, :] for name in BODY.named if name != "R")

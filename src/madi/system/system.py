@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.bodies import without_slopes
 from madi.equations.observe import OBSERVED
 from madi.equations.residual import TERMS
 from madi.equations.row import with_bodies
@@ -160,8 +161,7 @@ class System(Evaluation):
     def derivatives(
         self, q: States, v: States, tau: States | None = None, t: Numbers = 0.0
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Exact d(acceleration)/d(q, v, tau), each nv × nv (system/derivatives.py); of models with flexible bodies that have
-        too many modes, from a trace of the whole.
+        """Exact d(acceleration)/d(q, v, tau), each nv × nv (system/derivatives.py).
 
         The first is by the coordinates of the chart at q: q moves as the speeds would move it (for joints without a
         quaternion, simply by q).
@@ -211,8 +211,9 @@ class System(Evaluation):
 
     @cached_property
     def articulated_slopes(self) -> Slopes | None:
-        """What implicit steps of a deep tree take instead (equations/articulated_slopes.py). None where there is none."""
-        if not self._may_recur or self.frozen.rows:
+        """What implicit steps of a deep tree of rigid bodies take instead (equations/articulated_slopes.py). None where
+        there is none."""
+        if not self._may_recur or self.frozen.rows or self.layout.header("n_other"):
             return None
         if self.layout.header("ne") == 0:
             found = articulated_plan(self.layout.arrays, [])
@@ -223,9 +224,11 @@ class System(Evaluation):
 
     @property
     def _may_recur(self) -> bool:
-        """Whether there are derivatives by recursion: none with flexible bodies and functions that stay in Python, nor where
-        a trace of the whole is the smaller one."""
-        if self.layout.header("n_other") or self.outside is not None:
+        """Whether there are derivatives by recursion: not with functions that stay in Python, with kinds of bodies that
+        give no derivatives, and where a trace of the whole is smaller."""
+        if self.outside is not None:
+            return False
+        if self.layout.header("n_other") and without_slopes(self.layout.arrays, self.layout.header("n")):
             return False
         wheels = sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist())
         return wheels <= ROADS_PER_COLUMN * self.nv
@@ -252,7 +255,8 @@ class System(Evaluation):
 
     @property
     def has_exact_slopes(self) -> bool:
-        """Whether there are exact derivatives of the equations: very large models with flexible bodies have none."""
+        """Whether there are exact derivatives of the equations: very large models with functions in Python, or of wheels and
+        little else, have none."""
         return self.residual_blocks[1] is not None
 
     @cached_property
@@ -287,7 +291,7 @@ class System(Evaluation):
 
         By q means along the generalised velocities (see `derivatives`). With lam = 0 they are those of inverse dynamics. Of
         functions that stay in Python, the derivatives of their own values are by central differences (P4's R_num); `.exact`
-        is False with them, and where flexible bodies have too many modes to be traced: then all is by differences.
+        is False with them; where such a model is too large to be traced, all is by differences.
         """
         found = self._blocks(t, q, v, self._trial(a, lam))
         self._raise_from_functions()

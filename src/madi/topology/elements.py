@@ -11,6 +11,8 @@ from madi.dynamics.kinematics import positions
 from madi.dynamics.recursive import mass_diagonal
 from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
+from madi.forces.modes import MEMORY, TOLD
+from madi.joints import KINDS
 from madi.model.elements import Force, body_name, joint_name
 from madi.signals.trace import Signals, add_function
 from madi.topology.frames import Frame
@@ -18,6 +20,9 @@ from madi.topology.layout import Layout, repack
 
 if TYPE_CHECKING:
     from madi.model.model import Model
+    from madi.topology.graph import SpanningTree
+
+FEW_POINTS, POINTS_PER_BODY = 200, 12  # of contact at once: a ball has twelve others around it
 
 
 def force_arrays(
@@ -25,12 +30,13 @@ def force_arrays(
     names: tuple[list[str], list[str]], signals: Signals, q0: np.ndarray, v0: np.ndarray,
 ) -> tuple[dict[str, np.ndarray], list[float]]:  # fmt: skip
     """All elements, in the order drawn: their table, and the parameters behind each other."""
-    columns = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call", "force_state", "force_held"]
+    columns = ["force_kind", "force_a", "force_b", "force_at", "force_signal", "force_call", "force_state", "force_held",
+               "force_touch"]  # fmt: skip
     table = np.full((len(model.forces), len(columns)), -1, dtype=np.int64)
     table[:, 5] = 0
     state = len(v0) - sum(len(FORCES[force.kind].states) for force in model.forces)
     parameters: list[float] = []
-    taken = 0
+    taken = touched = 0
     column = {name: c for c, name in reversed(list(enumerate(names[1])))}
     measured = [e for e, force in enumerate(model.forces) if FORCES[force.kind].law and callable(force.value)]
     place = {e: len(v0) + 2 * k for k, e in enumerate(measured)}
@@ -41,9 +47,12 @@ def force_arrays(
         if kind.states:
             table[e, 6] = state
             state += len(kind.states)
-        if kind.modes:
+        if count := held_count(force):
             table[e, 7] = taken
-            taken += len(kind.modes)
+            taken += count
+        if kind.touches is not None:
+            table[e, 8] = touched
+            touched += kind.touches(force)
         if kind.on_joint:
             table[e, 1] = column[str(joint_name(force.a))]
         elif kind.ends:
@@ -59,10 +68,43 @@ def force_arrays(
                 seen[law] = np.linalg.norm(b - a)
             table[e, 4] = add_function(signals, where, value, kind.signals, q0, v0, names, seen, law)
     found = {name: table[:, k] for k, name in enumerate(columns)}
-    modes = [(e, kind, c) for e, c in enumerate(table[:, 1]) for kind in FORCES[model.forces[e].kind].modes]
+    modes = [
+        (e, kind, -1 if kind == TOLD else int(table[e, 1]))
+        for e, force in enumerate(model.forces)
+        for kind in FORCES[force.kind].modes
+    ]
+    modes += [(e, MEMORY, -1) for e, force in enumerate(model.forces) for _ in range(memory_of(force))]
+    modes.sort(key=lambda mode: mode[0])
     places = np.array(modes, dtype=np.int64).reshape(-1, 3).T
     held = dict(zip(("held_of", "held_kind", "held_column"), places, strict=True))
-    return found | held | {"measured": np.array(measured, dtype=np.int64)}, parameters
+    more = {"measured": np.array(measured, dtype=np.int64), "n_touch": np.array(touched)}
+    return found | held | more, parameters
+
+
+def hard_sizes(model: Model, tree: SpanningTree, nv: int, rows: int) -> dict[str, int]:
+    """Room for what a time-stepping method meets in a step: all points of contact, stops and frictions, unless these are so
+    many that bodies are in each other's way before they all touch."""
+    points = sum(touches(force) for force in model.forces if (touches := FORCES[force.kind].touches) is not None)
+    n_hard = min(points, max(FEW_POINTS, POINTS_PER_BODY * len(tree.edges)))
+    n_hard += sum(TOLD in FORCES[force.kind].modes for force in model.forces)
+    columns: dict[str, int] = {"ground": 0}
+    for edge in tree.edges:
+        joint = edge.joint
+        own = len(joint.station.psi) if joint.station is not None else KINDS[joint.kind].nv
+        columns[edge.body] = columns.get(edge.parent, 0) + own
+    most = nv if rows else min(nv, 2 * max(columns.values()))
+    return {"n_hard": n_hard, "n_feel": n_hard * most, "n_value": 3 * n_hard * most}
+
+
+def memory_of(force: Force) -> int:
+    """How many numbers an element remembers."""
+    memory = FORCES[force.kind].memory
+    return 0 if memory is None else memory(force)
+
+
+def held_count(force: Force) -> int:
+    """Held values of an element: its modes, then its memory."""
+    return len(FORCES[force.kind].modes) + memory_of(force)
 
 
 def _parameters(force: Force, row: np.ndarray, frames: list[Frame], reals: dict[str, np.ndarray]) -> list[Any]:

@@ -19,7 +19,7 @@ from madi.kernel.cores import one_core
 from madi.model.elements import Joint, body_name
 from madi.signals.trace import Signals
 from madi.topology.closures import Row, closures
-from madi.topology.elements import by_inertia, force_arrays
+from madi.topology.elements import by_inertia, force_arrays, hard_sizes
 from madi.topology.frames import Frame, joint_frame, place_bodies
 from madi.topology.graph import Edge, SpanningTree
 from madi.topology.layout import Layout, pack
@@ -74,7 +74,8 @@ def freeze(model: Model, tree: SpanningTree, frame: str) -> Frozen:
     sizes = {
         "n": len(number), "nq": len(q0), "nv": len(v0), "nf": bodies.reference_frames, "ne": len(model.forces),
         "np": len(parameters), "nt": len(signals.ops), "ns": signals.count, "nc": len(signals.callbacks), "nd": of_drives,
-        "na": len(forces["measured"]), "n_held": len(forces["held_of"]), "n_separate": len(SEPARATE),
+        "na": len(forces["measured"]), "n_held": len(forces["held_of"]), "n_touch": int(forces.pop("n_touch")),
+        **hard_sizes(model, tree, len(v0), len(loops.rows)), "n_separate": len(SEPARATE),
         "nk": len(loops.pairs), "nr": len(loops.rows), **scheme.pop("sizes"), **modal.sizes(),
     }  # fmt: skip
     ops = np.array(signals.ops, dtype=float).reshape(-1, 4)

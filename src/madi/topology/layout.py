@@ -18,7 +18,9 @@ import numpy as np
 
 from madi.equations.fields import Arrays, SlopePlan, Work
 from madi.kernel.fields import ABSENT, evaluator
+from madi.loops.fields import BlockPlan
 from madi.loops.memory import LoopOptions, fresh_tally
+from madi.topology.blocks import NO_BLOCKS, block_plan, room
 
 NO_CURVE = np.zeros(0)
 NO_SLOPES = SlopePlan({name: 0 for name, field in SlopePlan.fields.items() if field.is_size}, elements=ABSENT)
@@ -65,13 +67,20 @@ class Layout:
         table[:, 0] = 0
         return repack(self, {}, {"callback": table}).ints
 
-    def scratch(self, dense: bool = False, dtype: Any = float, options: Any = None, slopes: Any = None) -> Work:
-        """Fresh scratch of an evaluation, for floats or symbols; `dense`: with what null-space methods need, whose matrices
-        are full; `options`: of closing the loops; `slopes`: where derivatives go, if they are wanted."""
-        sizes = self.sizes | ({} if dense else {"nn": 0})
+    @cached_property
+    def blocks(self) -> BlockPlan:
+        """The blocks of the constraint Jacobian, for null-space methods."""
+        return block_plan(self.arrays)
+
+    def scratch(self, directions: bool = False, dtype: Any = float, options: Any = None, slopes: Any = None) -> Work:
+        """Fresh scratch of an evaluation, for floats or symbols; `directions`: with what null-space methods need; `options`:
+        of closing the loops; `slopes`: where derivatives go, if they are wanted."""
+        blocks = self.blocks if directions else NO_BLOCKS
+        sizes = self.sizes | room(blocks)
         memory = np.zeros(Work.length(sizes, True), dtype=dtype)
         options = LoopOptions({}) if options is None else options
-        return Work(sizes, None, memory, options=options, tally=fresh_tally(), slopes=slopes or NO_SLOPES)
+        parts = {"options": options, "tally": fresh_tally(), "slopes": slopes or NO_SLOPES, "blocks": blocks}
+        return Work(sizes, None, memory, **parts)
 
 
 def pack(sizes: dict[str, int], fields: dict[str, Any]) -> Layout:

@@ -19,6 +19,7 @@ from madi.forces import KINDS as FORCES
 from madi.joints import KINDS
 from madi.model.elements import Body, Force, Joint, body_name
 from madi.spatial.rotation import as_rotation
+from madi.topology.contacts import with_contacts
 
 if TYPE_CHECKING:
     from madi.model.model import Model
@@ -34,8 +35,9 @@ def lower(model: Model) -> Model:
 def lowering(model: Model) -> tuple[Model, list[Finding]]:
     """The model with its flexible bodies taken apart (the same object if it has none), and the joints, forces and
     constraints that attach where a flexible body has no point."""
-    if not any(body.flexible is not None for body in model.bodies):
-        return model, []
+    model, missed = with_contacts(model)
+    if missed or not any(body.flexible is not None for body in model.bodies):
+        return model, missed
     work = Lowering(model)
     lowered = copy.copy(model)
     lowered.joints = [work.joint(joint) for joint in model.joints]

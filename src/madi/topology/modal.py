@@ -23,6 +23,7 @@ FIELDS = (
     "copy_at",
     "copy_end",
     "bows",
+    "stays",
     "eta_at",
     "slopes",
     "slope_at",
@@ -58,7 +59,7 @@ class Modal:
             self.hung[owner.name] = station.chi
         numbers = station.numbers(self.hung[owner.name])
         self.shape += list(numbers)
-        mine["bows"] = int(len(numbers) > 6 * k)
+        mine["bows"], mine["stays"] = int(len(numbers) > 6 * k), int(not np.any(numbers))
         if reverse:
             mine |= {"modal": len(self.points), "mode_v": int(ints["v_at"][i]), "motion_at": int(ints["v_at"][i])}
             mine |= self._integrals(i, integrals(field, station.position, station.chi), k)

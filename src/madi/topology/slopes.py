@@ -17,8 +17,10 @@ from madi.equations.fields import SlopePlan
 from madi.joints.columns import FREE_COLUMN
 from madi.joints.kind import AGAINST
 from madi.joints.ladder import quaternion_at
+from madi.joints.modal import KIND
 from madi.kernel.fields import ABSENT
 
+MODAL = KIND.code
 BY_PAIR, BY_TRIPLE, BY_COLUMN = 30, 0.5, 380  # multiplications: of entries, of their elimination; without them (`deep`)
 KEPT_DEPTH = 20  # columns on a path from which solutions are quicker without entries
 BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")
@@ -109,9 +111,11 @@ class _Tree:
         self.first, self.end = np.asarray(model.v_at).tolist(), np.asarray(model.v_end).tolist()
         self.body = np.asarray(model.column_body).tolist()
         self.is_free = (np.asarray(model.drive) == FREE_COLUMN).tolist()
-        self.inboard = np.asarray(model.free_column_parent).tolist()
+        self.inboard = np.asarray(model.free_motion_parent).tolist()
+        self.column, self.tip = np.asarray(model.motion_column).tolist(), np.asarray(model.tip_motion).tolist()
         codes, reverse = np.asarray(model.code).tolist(), np.asarray(model.reverse).tolist()
         self.turns = [quaternion_at(code) >= 0 for code in codes]
+        self.modal = [code == MODAL for code in codes]
         self.against = [way == AGAINST for way in reverse]
 
     def free(self, i: int) -> list[int]:
@@ -123,23 +127,18 @@ class _Tree:
         i = self.body[c]
         if self.body[j] != i:
             return j < c
+        if self.modal[i]:
+            return False
         return not self.against[i] if self.turns[i] else c != j and (c < j) == self.against[i]
 
-    def path(self, i: int, root: int = 0) -> list[int]:
-        """Free columns between a body and one that carries it, outboard first."""
-        found: list[int] = []
-        while i > root:
-            found += reversed(self.free(i))
-            i = self.parent[i]
+    def path(self, i: int) -> list[int]:
+        """Unit motions of free columns that move a body, outboard first."""
+        found, x = [], self.tip[i]
+        while x >= 0:
+            if self.is_free[self.column[x]]:
+                found.append(x)
+            x = self.inboard[x]
         return found
-
-    def meeting(self, bodies: list[int]) -> int:
-        """The body that carries all of these."""
-        at = list(bodies)
-        while len(set(at)) > 1:  # parents have lower numbers
-            k = at.index(max(at))
-            at[k] = self.parent[at[k]]
-        return at[0]
 
     def entries(self) -> list[tuple[int, int]]:
         """Of M, in the order of dynamics/slopes.py `tree_slopes`."""
@@ -148,10 +147,10 @@ class _Tree:
             own = self.free(i)
             found += [(c, j) for c in own for j in own]
             for c in own:
-                j = self.inboard[self.first[i]]
-                while j >= 0:
-                    found += [(c, j), (j, c)]
-                    j = self.inboard[j]
+                x = self.inboard[self.first[i]]
+                while x >= 0:
+                    found += [(c, self.column[x]), (self.column[x], c)]
+                    x = self.inboard[x]
         return found
 
 
@@ -192,8 +191,7 @@ class _OwnPlaces:
 
 
 def slope_plan(model: Any, groups: list[Group], values: int = 0) -> tuple[Blocks, dict[str, Any]]:
-    """(the blocks, fields of the SlopePlan) of a model of rigid bodies. `values`: how many numbers the groups' program
-    gives."""
+    """(the blocks, fields of the SlopePlan) of a model. `values`: how many numbers the groups' program gives."""
     tree = _Tree(model)
     nv = int(model.nv)
     alone = [c for c in range(nv) if tree.body[c] == 0 or not tree.is_free[c]]  # first-order states, and what is prescribed
@@ -216,9 +214,9 @@ def slope_plan(model: Any, groups: list[Group], values: int = 0) -> tuple[Blocks
 def _sizes(model: Any, groups: list[Group], lists: dict[str, list[int]], values: int) -> dict[str, int]:
     """Sizes of the groups' lists in a SlopePlan; of all else, none."""
     rows = [6 * len(group.bodies) + len(group.taus) for group in groups]
-    state = int(model.nv) + 12 * (int(model.nf) - 1) + 18 * (int(model.n) - 1)
+    state = int(model.nv) + 12 * (int(model.nf) - 1) + 18 * (int(model.n) - 1) + int(model.n_held)
     return dict.fromkeys(("n_row_entries", "n_alone", "n_pair", "n_swing", "n_loads"), 0) | {
-        "n_groups": len(groups), "n_bodies": len(lists["body"]), "n_columns": len(lists["column"]),
+        "n_groups": len(groups), "n_bodies": len(lists["body"]), "n_motions": len(lists["motion"]),
         "n_taus": len(lists["tau"]), "n_by_q": len(lists["by_q"]), "n_by_v": len(lists["by_v"]),
         "n_place": len(lists["place"]), "n_answer": max(rows, default=0), "n_values": values,
         "n_state": state if groups else 0,
@@ -263,9 +261,10 @@ def _columns(pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_rows(model: Any, tree: _Tree, place: _Places) -> tuple[list[int], list[int], list[tuple[int, int]]]:
-    """Of every pair with active rows the places of its columns' entries, and whether one column carries the other; then the
-    entries of Phi_q."""
-    first, column, sign = (np.asarray(getattr(model, f"{name}")).tolist() for name in ("row_first", "j_column", "j_sign"))
+    """Of every pair with active rows the places of its columns' entries, and whether one column carries the other on the
+    way to b (1), to a (2), to both (3); then the entries of Phi_q."""
+    names = ("row_first", "j_column", "j_sign", "j_other")
+    first, column, sign, other = (np.asarray(getattr(model, name)).tolist() for name in names)
     pair_of, active = np.asarray(model.row_pair).tolist(), (np.asarray(model.row_place) >= 0).tolist()
     pair_place, pair_carried, entries = [], [], []
     done = set()
@@ -277,25 +276,26 @@ def _of_rows(model: Any, tree: _Tree, place: _Places) -> tuple[list[int], list[i
         if k < 0 or k in done:
             continue
         done.add(k)
-        for j in mine:
-            for c in mine:
+        ends = [(1 if sign[e] > 0 else 2) | (2 if other[e] >= 0 else 0) for e in mine]  # the bodies it moves
+        for j, to_j in zip(mine, ends, strict=True):
+            for c, to_c in zip(mine, ends, strict=True):
                 pair_place.append(place(column[c], column[j]))
-                same = sign[c] == sign[j]
-                pair_carried.append(int(same and tree.carries(column[j], column[c])))
+                pair_carried.append(to_j & to_c if tree.carries(column[j], column[c]) else 0)
     return pair_place, pair_carried, entries
 
 
 def _of_groups(tree: _Tree, groups: list[Group], place: Callable[[int, int], int]) -> dict[str, list[int]]:
     """Lists of all groups behind each other, and where each begins."""
     found: dict[str, list[int]] = {
-        name: [] for name in ("body", "column", "moves", "tau", "by_q", "by_v", "place", "carried")
+        name: [] for name in ("body", "motion", "moves", "tau", "by_q", "by_v", "place", "carried")
     }
-    first: dict[str, list[int]] = {f"group_{name}": [0] for name in ("body", "column", "tau", "by_q", "by_v")}
+    first: dict[str, list[int]] = {f"group_{name}": [0] for name in ("body", "motion", "tau", "by_q", "by_v")}
     for group in groups:
-        root = tree.meeting(group.bodies) if group.relative else 0
-        paths = [tree.path(i, root) for i in group.bodies]
-        columns = sorted({c for path in paths for c in path})
-        moves = [sum((c in path) << k for k, path in enumerate(paths)) for c in columns]
+        paths = [set(tree.path(i)) for i in group.bodies]
+        both = set.intersection(*paths) if group.relative else set()
+        motions = sorted(set().union(*paths) - both)
+        moves = [sum((x in path) << k for k, path in enumerate(paths)) for x in motions]
+        columns = [tree.column[x] for x in motions]
         for j, by in [*zip(columns, moves, strict=True), *((j, 0) for j in (*group.by_q, *group.by_v))]:
             for c, acts in zip(columns, moves, strict=True):
                 found["place"].append(place(c, j))
@@ -303,7 +303,7 @@ def _of_groups(tree: _Tree, groups: list[Group], place: Callable[[int, int], int
             found["place"] += [place(c, j) for c in group.taus]
             found["carried"] += [0] * len(group.taus)
         for name, own in (
-            ("body", group.bodies), ("column", columns), ("tau", group.taus), ("by_q", group.by_q), ("by_v", group.by_v)
+            ("body", group.bodies), ("motion", motions), ("tau", group.taus), ("by_q", group.by_q), ("by_v", group.by_v)
         ):  # fmt: skip
             found[name] += own
             first[f"group_{name}"].append(len(found[name]))

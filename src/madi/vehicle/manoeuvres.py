@@ -262,7 +262,7 @@ def rolling_radius(system: System, q: np.ndarray, corner: Any) -> float:
     tire = next((force for force in system.model.forces if force.name == corner.tire), None)
     if tire is None:
         return corner.radius or 0.3
-    load = system.powers(q, np.zeros(system.nv), engine="plain")[corner.tire]["value"]
+    load = system.powers(q, np.zeros(system.nv))[corner.tire]["value"]
     if "tir" in tire.parameters:
         from madi.forces.magic_formula import fold
         from madi.forces.magic_formula import rolling_radius as effective
@@ -280,7 +280,7 @@ def trim(car: Car, height: float) -> None:
         quiet = car.uncontrolled()
         system = quiet.build()
         rest = statics(system)
-        powers = system.powers(rest.q, rest.v, engine="plain")
+        powers = system.powers(rest.q, rest.v)
         worst = 0.0
         for spring in springs:
             stiffness, free = spring.parameters["stiffness"], spring.parameters["free_length"]

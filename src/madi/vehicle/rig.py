@@ -308,11 +308,11 @@ class Bench:
 
     def _seen(self, system: System, q: np.ndarray, t: float, sign: dict[str, float], joints: list[str]) -> dict[str, Any]:
         """Angles, contact points, rates and loads at one position."""
-        seen = system.observe(q, np.zeros(system.nv), t, engine="plain")
+        seen = system.observe(q, np.zeros(system.nv), t)
         q = seen.q[0]
         speeds, rolling = self._rates(system, q, sign), self._rates(system, q, {"left": 1.0, "right": -1.0})
         arms = {}
-        powers = system.powers(q, np.zeros(system.nv), t, engine="plain")
+        powers = system.powers(q, np.zeros(system.nv), t)
         row: dict[str, Any] = {"q": q}
         for side, corner in self.axle.corners.items():
             body = corner.wheel or corner.carrier
@@ -323,7 +323,7 @@ class Bench:
             row[side] = {**self._angles(corner, turn), "patch": self._patch(corner, turn, centre)}
             arms[side] = row[side]["patch"] - centre
             inside = turn.T @ (centre - seen.position[0, number])
-            rate = system.point_jacobian(q, body, inside, engine="plain") @ rolling
+            rate = system.point_jacobian(q, body, inside) @ rolling
             row[side]["roll_rate"] = rate[:3] + self._patch_rate(corner, turn, rate[3:])
             row[side]["spring_force"] = sum(-powers[name]["value"] for name in corner.springs)
             row[side]["motion_ratio"] = sign[side] * self._spring_rate(system, q, speeds, corner)
@@ -342,7 +342,7 @@ class Bench:
             for side, fz in zip(SIDES, vertical, strict=True):
                 force = np.array([*self.forces[side][:2], fz])
                 self.acting[side] = np.concatenate([force, self.moments[side] + np.cross(arms[side], force)])
-            return system.reactions(q, np.zeros(system.nv), joints=names, t=t, engine="plain")
+            return system.reactions(q, np.zeros(system.nv), joints=names, t=t)
 
         def carried(vertical: np.ndarray) -> np.ndarray:
             found = act(vertical, pads)
@@ -384,7 +384,7 @@ class Bench:
 
     def _rates(self, system: System, q: np.ndarray, sign: dict[str, float]) -> np.ndarray:
         """Speeds of all joints when both pads rise at 1 m/s (the right one sinks where they are opposite)."""
-        J = system.constraint_jacobian(q, engine="plain")
+        J = system.constraint_jacobian(q)
         speeds = np.zeros(system.nv)
         for side in SIDES:
             speeds[system.v_slice(f"{side}_pad")] = sign[side]
@@ -396,7 +396,7 @@ class Bench:
     def _spring_rate(self, system: System, q: np.ndarray, speeds: np.ndarray, corner: Corner) -> float:
         """How fast the corner's spring shortens."""
         total = 0.0
-        seen = system.observe(q, np.zeros(system.nv), engine="plain")
+        seen = system.observe(q, np.zeros(system.nv))
         for force in self.car.model.forces:
             if force.name in corner.springs:
                 ends, rates = [], []
@@ -404,7 +404,7 @@ class Bench:
                     number = system.bodies.index(body)
                     inside = np.asarray(point, dtype=float) - self._drawn(body)
                     ends.append(seen.position[0, number] + seen.rotation[0, number] @ inside)
-                    rates.append(system.point_jacobian(q, body, inside, engine="plain")[:3] @ speeds)
+                    rates.append(system.point_jacobian(q, body, inside)[:3] @ speeds)
                 along = ends[1] - ends[0]
                 total += float(-(rates[1] - rates[0]) @ along / np.linalg.norm(along))
         return total

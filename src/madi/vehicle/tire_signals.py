@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from madi.equations.tires import CONTACT, CONTACT_NUMBERS
 from madi.errors import InputError
-from madi.forces import BY_CODE
 from madi.forces import KINDS as FORCES
-from madi.forces.tire_contact import ARM, AXIS, NORMAL, SIDE, WAY, touch
+from madi.integrate.many import evaluate_rows
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -39,14 +39,14 @@ def tire_signals(car: Car, run: Run, every: int = 1) -> xr.Dataset:
     tires = [(e, force) for e, force in enumerate(car.model.forces) if FORCES[force.kind].tire]
     if not tires:
         raise InputError(f"tire_signals: car {car.name!r} has no tires")
-    engine: Any = system.engine("plain")
     data = run.data.isel(time=slice(None, None, every))
-    found = np.zeros((len(SIGNALS), data.sizes["time"], len(tires)))
-    for k in range(data.sizes["time"]):
-        q, v, t = data["q"].values[k], data["v"].values[k], float(data["time"].values[k])
-        system.observe(q, v, t, engine="plain")  # leaves positions and speeds in the scratch
-        for j, (e, _) in enumerate(tires):
-            found[:, k, j] = _contact(engine.model, engine.work, e)
+    machine, threads = system.engine("jit"), not system.frozen.signals.callbacks
+    t, q, v = (np.ascontiguousarray(data[name].values, dtype=float) for name in ("time", "q", "v"))
+    asked = np.array([len(tires), *(e for e, _ in tires)], dtype=float)
+    rows = np.zeros((data.sizes["time"], len(tires) * CONTACT_NUMBERS))
+    evaluate_rows(machine, lambda: machine.function("tires"), t, q, v, asked, rows, threads)
+    system._raise_from_functions()
+    found = _signals(CONTACT.views(rows.reshape(len(rows), len(tires), CONTACT_NUMBERS), {}))
     variables = {
         name: (("time", "tire"), values, {"units": unit, "of": what})
         for (name, (unit, what)), values in zip(SIGNALS.items(), found, strict=True)
@@ -54,18 +54,11 @@ def tire_signals(car: Car, run: Run, every: int = 1) -> xr.Dataset:
     return xr.Dataset(variables, {"time": data["time"].values, "tire": [force.name for _, force in tires]})
 
 
-def _contact(model: Any, work: Any, e: int) -> list[float]:
-    """Forces, moments and slips of tire e at the state in work, whose reference axes are the ground's."""
-    i = int(model.force_a[e])
-    work.Q[i, :] = 0.0
-    BY_CODE[int(model.force_kind[e])].apply(model, work, e)
-    force, moment = work.Q[i, :3].copy(), work.Q[i, 3:].copy()
-    _, (along, across) = touch(model, work, e)
-    contact = work.tire_contact
-    way, side, up, axis = (contact[at : at + 3].copy() for at in (WAY, SIDE, NORMAL, AXIS))
-    p, s = model.parameter, int(model.force_at[e])
-    place = work.r[i] + work.R[i] @ p[s : s + 3] + contact[ARM : ARM + 3]
-    moment = moment - np.cross(place, force)
-    lean = float(np.arcsin(np.clip(axis @ up, -1.0, 1.0)))
-    return [*(float(force @ x) for x in (way, side, up)), *(float(moment @ x) for x in (way, side, up)), float(along),
-            float(np.arctan(-across)), lean]  # fmt: skip
+def _signals(seen: Any) -> list[np.ndarray]:
+    """Forces, moments and slips over (time, tire), of contacts in the ground's axes."""
+    moment = seen.moment - np.cross(seen.centre + seen.arm, seen.force)
+    axes = seen.way, seen.side, seen.normal
+    lean = np.arcsin(np.clip(np.sum(seen.axis * seen.normal, axis=-1), -1.0, 1.0))
+    along, across = seen.slip[..., 0], seen.slip[..., 1]
+    loads = [np.sum(load * axis, axis=-1) for load in (seen.force, moment) for axis in axes]
+    return [*loads, along, np.arctan(-across), lean]

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from madi.integrate import TimeStepping
 from madi.results.run import Run
 from madi.run.simulate import simulate
-from madi.verify import andrews, bricard, dry_friction, four_bars, pendulum, slider_crank, spin_up, tops
+from madi.verify import andrews, bricard, contact, dry_friction, four_bars, pendulum, slider_crank, spin_up, tops
 
 CLOSED = "closed form"
 TIGHT = 1e-11
@@ -158,10 +159,74 @@ def case_stops() -> list[dict[str, Any]]:
     return rows
 
 
+def case_contact() -> list[dict[str, Any]]:
+    """Things that touch, by springs, dampers and bristles, and hard. What is allowed with springs is their own order: a
+    ten-thousandth of a size."""
+    return [
+        *_impacts(),
+        *_rolling("springs", 1e-4, rtol=1e-8, atol=1e-10),
+        *_rolling("hard", 1e-6, method=TimeStepping(1e-4)),
+    ]
+
+
+def _impacts() -> list[dict[str, Any]]:
+    k, rows = contact, []
+    run = simulate(k.hunt_crossley(), 0.05, rtol=1e-10, atol=1e-12, times=np.linspace(0, 0.05, 20001))
+    rows.append(_row("Hunt and Crossley: rebound, m/s", CLOSED, abs(float(run["z.v"][-1]) - k.REBOUND), 1e-8, run))
+    rows.append(_row("Hunt and Crossley: depth, m", CLOSED, abs(-float(np.min(run["z"])) - k.DEPTH), 1e-9, run))
+    run = simulate(k.row(), 60.0, rtol=TIGHT, atol=1e-13)
+    error = _largest(np.array([run[f"x{j}.v"][-1] for j in range(3)]) - np.array(k.ROW))
+    rows.append(_row("row of balls: speeds, m/s", "recomputed", error, 1e-8, run))
+    for along, (after, spin) in k.OBLIQUE.items():
+        model = k.ball(0.05, (along, 0, -2), (0, 0, 0), 0.2, height=1e-3, gravity=(0, 0, 0), restitution=0.7)
+        run = simulate(model, 0.01, method=TimeStepping(1e-4))
+        found = [float(run[name][-1]) for name in ("ball.vx", "ball.wy", "ball.vz")]
+        error = _largest(np.array(found) - np.array([after, spin, 1.4]))
+        rows.append(_row(f"oblique impact at {along:g} m/s, hard: speeds", CLOSED, error, 1e-9, run))
+    return rows
+
+
+def _rolling(how: str, allowed: float, **options: Any) -> list[dict[str, Any]]:
+    """Balls, discs and blocks."""
+    k, rows = contact, []
+
+    def add(what: str, error: float, run: Run, times: float = 1.0) -> None:
+        rows.append(_row(f"{what}, {how}", CLOSED, error, times * allowed, run))
+
+    run = simulate(k.ball(0.11, (6, 0, 0), (0, 0, 0), 0.2), 2.0, times=[k.ROLLS_AT, 2.0], **options)
+    add("bowling ball: rolls, m", abs(float(run["ball.x"][0]) - k.ROLLS_FROM), run)
+    add("bowling ball: speed, m/s", abs(float(run["ball.vx"][1]) - k.ROLLS), run, 2.0)
+    run = simulate(k.ball(0.03, (1.5, 0, 0), (-30, -40, 10), 0.2), 1.0, times=list(k.CURVE), **options)
+    place = np.column_stack([run["ball.x"], run["ball.y"]])
+    add("billiard ball: path, m", _largest(place - np.array(list(k.CURVE.values()))), run)
+    spin = np.array([run[f"ball.w{axis}"][-1] for axis in "xyz"])
+    add("billiard ball: spin, rad/s", _largest(spin - np.array(k.CURVE_END[1])), run, 10.0)
+    halves: dict[str, Any] = {"times": [0.5, 1.0], **options}
+    run = simulate(k.cylinder(0.3), 1.0, **halves)
+    add("cylinder rolls: acceleration, m/s2", abs(2 * float(np.ptp(run["roll.vx"])) - k.CYLINDER_ROLLS), run)
+    run = simulate(k.cylinder(0.15), 1.0, **halves)
+    slides = 2 * np.array([np.ptp(run["roll.vx"]), np.ptp(run["roll.wy"])])
+    add("cylinder slides: accelerations", _largest(slides - np.array(k.CYLINDER_SLIDES)), run, 20.0)
+    run = simulate(k.ball(0.1, (0, 0, 0), (0, 0, 0), 0.3, gravity=k.tilted(np.radians(30.0))), 1.0, **halves)
+    add("sphere rolls: acceleration, m/s2", abs(2 * float(np.ptp(run["ball.vx"])) - k.SPHERE_ROLLS), run)
+    run = simulate(k.block(0.3, k.INCLINE, (0.3, 0.3, 0.1), 3.0), 20.0, times=[10.0, 20.0], **options)
+    add("block on an incline: way, m", abs(float(run["block.x"][0]) - k.UP), run)
+    add("block on an incline: creep in 10 s, m", abs(float(np.ptp(run["block.x"]))), run, 1e-5)
+    run = simulate(k.block(0.5, np.radians(10.0), (0.2, 0.2, 0.6)), 2.0, times=[2.0], **options)
+    push, side = run.arrays["contact_push"].values[-1] / (24.0 * k.G), run.arrays["contact_place"].values[-1][:, 0] > 0
+    error = _largest(np.array([push[~side].sum(), push[side].sum()]) - np.array(k.EDGES))
+    add("tall box: loads of its edges", error, run, 10.0)
+    for beyond in (-2e-3, 2e-3):
+        run = simulate(k.block(0.5, k.TIPS + beyond, (0.2, 0.2, 0.6)), 3.0, times=[3.0], **options)
+        fallen = abs(float(run["block.ry"][-1])) > 1.0
+        add(f"tall box: tips at {k.TIPS + beyond:.4f} rad", float(fallen != (beyond > 0)), run)
+    return rows
+
+
 CASES: dict[str, Case] = {
     "pendulum": case_pendulum, "tops": case_tops, "four-bars": case_four_bars, "andrews": case_andrews,
     "bricard": case_bricard, "slider-crank": case_slider_crank, "spin-up": case_spin_up,
-    "friction": case_friction, "stops": case_stops,
+    "friction": case_friction, "stops": case_stops, "contact": case_contact,
 }  # fmt: skip
 
 
@@ -182,7 +247,8 @@ def report(names: list[str]) -> dict[str, Any]:
             "A01 to A04: the IFToMM library's pendulum, N four-bars (10 s), Andrews' squeezer (0.03 s), Bricard (10 s);",
             "definitions, closed forms and reference digits are in madi/verify. Flexible slider-crank: Simeon's, of the",
             "test set for IVP solvers; spin-up: Kane's, against geometrically exact finite elements (3 modes here).",
-            "Friction and stops: closed forms of machines that stick, slide and bounce (dry_friction.py there).",
+            "Friction and stops: closed forms of machines that stick, slide and bounce (dry_friction.py there). Contact:",
+            "closed forms of impact, sliding and rolling (contact.py there), by springs and bristles, and by time stepping.",
         ],
         "bad": bad,
     }
