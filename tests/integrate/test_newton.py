@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import madi
-from madi.integrate.newton_matrix import factorise_full, solve_full
+from madi.integrate.newton_full import factorise_full, solve_full
 from madi.verify import four_bars
 from tests.mechanisms import four_bar_in_space
 

@@ -43,17 +43,33 @@ from madi.spatial.vector import dot, minus, plus, put, second, six, three
 @kernel
 def subtrees(model: Arrays, work: Work):
     """K, W, p and N of every subtree, and U_c; poses, velocities and accelerations are in work."""
-    W, p, N = work.W, work.momentum, work.coriolis
+    p, N = work.momentum, work.coriolis
+    bodies_alone(model, work)
+    composite_inertias(model, work)
+    sum_forces(model, work)
+    for i in range(model.n - 1, 0, -1):
+        k = model.parent[i]
+        if k > 0:
+            put(p, k, plus(three(p, k), three(p, i)))
+            for j in range(9):
+                N[k, j] = N[k, j] + N[i, j]
+
+
+@kernel
+def bodies_alone(model: Arrays, work: Work):
+    """M^, W, p and N of every body by itself."""
     for i in range(1, model.n):
         bodies.momenta(model, work, i)
-    composite_inertias(model, work)
+
+
+@kernel
+def sum_forces(model: Arrays, work: Work):
+    """W of every subtree from those of its bodies."""
+    W = work.W
     for i in range(model.n - 1, 0, -1):
         k = model.parent[i]
         if k > 0:
             put(W, k, plus(six(W, k), six(W, i)))
-            put(p, k, plus(three(p, k), three(p, i)))
-            for j in range(9):
-                N[k, j] = N[k, j] + N[i, j]
 
 
 @kernel
@@ -69,11 +85,17 @@ def whole_loads(model: Arrays, work: Work):
 
 @kernel
 def columns(model: Arrays, work: Work, theta):
-    """D, psi, psi', kappa of every column, from the base; then E, F and G, from the leaves."""
-    for i in range(1, model.n):
-        bodies.moved(model, work, i, theta)
+    """D, psi, psi', kappa of every column; then E, F and G, from the leaves."""
+    motions(model, work, theta)
     for i in range(model.n - 1, 0, -1):
         bodies.answers(model, work, i)
+
+
+@kernel
+def motions(model: Arrays, work: Work, theta):
+    """D, psi, psi', kappa of every column, from the base."""
+    for i in range(1, model.n):
+        bodies.moved(model, work, i, theta)
 
 
 @kernel

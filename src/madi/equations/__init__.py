@@ -21,6 +21,7 @@ from madi.equations.accelerations import (
     meet_drives,
     multipliers,
 )
+from madi.equations.articulated_slopes import articulated_slopes
 from madi.equations.impulses import impulses
 from madi.equations.loads import loads, loads_newton_euler
 from madi.equations.modes import keep, switch, watch
@@ -81,6 +82,7 @@ ENTRIES: dict[str, Entry] = {
     "inverse": Entry(inverse_dynamics, FORCES, A),
     "residual": Entry(residual, BALANCE, TRIAL),
     "slopes": Entry(slopes, None, TRIAL, traced=False),
+    "articulated-slopes": Entry(articulated_slopes, None, TRIAL, traced=False),
     "mass-matrix": Entry(mass_matrix, Row(M="nv*nv")),
     "observe": Entry(observe, OBSERVED, A),
     "state": Entry(state, STATE, A),

@@ -32,6 +32,7 @@ class SlopePlan(Fields):
     n_values: int = size()
     n_state: int = size()
     n_swing: int = size()
+    n_loads: int = size()  # bodies that elements tie to the ground (articulated_slopes.py)
     alone: Ints = ints("n_alone")  # columns that meet nothing: first-order states, and those that are prescribed
     pair_place: Ints = ints("n_pair")  # of each pair of frames, columns by columns: the entry
     pair_carried: Ints = ints("n_pair")  # the one carries the other 1: on the way to b, 2: to a
@@ -40,6 +41,7 @@ class SlopePlan(Fields):
     group_tau: Ints = ints("n_groups+1")
     group_by_q: Ints = ints("n_groups+1")
     group_by_v: Ints = ints("n_groups+1")
+    group_load: Ints = ints("n_groups")  # the load it adds to instead, -1: none (articulated_slopes.py)
     body: Ints = ints("n_bodies")
     motion: Ints = ints("n_motions")  # unit motions, on the ways to its bodies
     moves: Ints = ints("n_motions")  # which of the group's bodies it moves, a bit for each

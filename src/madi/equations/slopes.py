@@ -54,8 +54,7 @@ def slopes(model: Arrays, work: Work, t, q, v, x, out):
     if model.nr > 0:
         evaluate_rows(model, work)
     if plan.n_groups > 0:
-        gather_state(model, work, x)
-        call(plan.elements, t, q, v, plan.state, plan.element_values)
+        evaluate_elements(model, work, t, q, v, x)
     if model.n_other > 0:
         applied_loads(model, work, x)
         whole_loads(model, work)
@@ -230,8 +229,15 @@ def value_count(work: Work, g):
 
 
 @kernel
+def evaluate_elements(model: Arrays, work: Work, t, q, v, x):
+    """Wrenches of all groups, and how they change, into plan.element_values."""
+    gather_state(model, work, x)
+    call(work.slopes.elements, t, q, v, work.slopes.state, work.slopes.element_values)
+
+
+@kernel
 def element_slopes(model: Arrays, work: Work, out, by_v, by_q):
-    """What force elements add to R by qd and by q."""
+    """What force elements add to R by qd and by q, from plan.element_values."""
     plan = work.slopes
     at, p = 0, 0
     for g in range(plan.n_groups):

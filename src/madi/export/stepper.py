@@ -67,7 +67,7 @@ class Traced:
         c, cs = symbols("c", 3)
         F = np.zeros(plan.n_factor, dtype=object)
         assemble(self.model, plan, [Sym(values[k]) for k in range(values.numel())], cs[0], cs[1], cs[2], F, 1)
-        factorise(plan, F)
+        factorise(self.model, plan, F)
         t, q, v, x = inputs
         return self.function("matrix", [t, q, v, ca.vertcat(x, c)], column_of(F), more), plan
 
@@ -76,7 +76,7 @@ class Traced:
         n, m = plan.nu, plan.n_factor
         (t, _), (q, _), (v, _), (x, xs) = symbols("t", 1), symbols("q", 1), symbols("v", 1), symbols("x", m + n)
         y = xs[m:].copy()
-        solve(plan, xs[:m], y)
+        solve(self.model, plan, xs[:m], y)
         return self.function("solution", [t, q, v, x], column_of(y))
 
     def move(self, way: Any) -> ca.Function:

@@ -61,6 +61,11 @@ class Method:
     def feed_back(self, options: Any) -> None:
         """Of an external solver: options of the loop equations it evaluates."""
 
+    @property
+    def keeps_matrix(self) -> bool:
+        """Of an implicit one: whether it solves many times with each matrix."""
+        return False
+
     def options(self) -> dict[str, Any]:
         """Options by name, as they were given."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

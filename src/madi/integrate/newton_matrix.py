@@ -7,7 +7,8 @@ d is the change of the accelerations an implicit method solves for, c_a, c_v and
 values come block by block (symbolic/jacobian.py); a `Plan` says where each goes in the factor. The rule of elimination and
 the regularisation are those of the loop equations (topology/pattern.py, loops/kkt.py), for a graph of its own: driven
 columns are unknowns too, and forces couple columns that M does not. So places are known beforehand and redundant rows do
-no harm. The matrix is not symmetric: below the diagonal stands L, above it U, in one pattern."""
+no harm. The matrix is not symmetric: below the diagonal stands L, above it U, in one pattern. Of deep trees entries are
+never made: newton_tree.py."""
 
 from __future__ import annotations
 
@@ -18,9 +19,21 @@ import numpy as np
 from madi.constraints.fields import REGULARISATION
 from madi.equations.fields import Arrays
 from madi.integrate.memory import Memory
-from madi.kernel import call, inline, kernel, present, view1
+from madi.integrate.newton_full import factorise_full, factorise_full_complex, solve_full, solve_full_complex
+from madi.integrate.newton_tree import (
+    NARROW,
+    WIDE,
+    assemble_tree,
+    factor_length,
+    factorise_tree,
+    solve_tree,
+    times_tree,
+)
+from madi.integrate.newton_tree_complex import assemble_tree_complex, factorise_tree_complex, solve_tree_complex
+from madi.kernel import call, kernel, present, view1
 from madi.kernel.fields import Fields, Ints, Reals, function, integer, ints, part, reals, size
 from madi.topology.pattern import Unsymmetric
+from madi.topology.slopes import TreeValues
 
 PARTS = 6
 PART_QDD, PART_QD, PART_Q, PART_LAM, PART_PHI, PART_RATE = range(PARTS)
@@ -36,15 +49,21 @@ class Plan(Fields):
     nl: int = size()  # entries below the diagonal in the columns of the first
     nx: int = size()  # their products
     n_factor: int = size()  # numbers of the factor
-    n_entries: int = size()  # entries of the six blocks together
+    n_entries: int = size()  # values: entries of the six blocks together, or what newton_tree.py takes
+    n_placed: int = size()  # of them those that have a place in the factor
+    # of a tree that is eliminated without its entries (newton_tree.py):
+    width: int = size()  # numbers of its state, 0: by entries
+    n_own: int = size()  # entries of the squares of all joints' own columns
+    n_bodies: int = size()
+    load: Ints = ints("n_bodies")  # what ties each to the ground, -1: nothing
     entries: Ints = ints(str(PARTS))  # of each block
     first: Ints = ints("ns+1")  # entries below the diagonal of each unknown's column
     index: Ints = ints("nl")
     target: Ints = ints("nx")  # where each product goes, below the diagonal and above it
     mirror: Ints = ints("nx")
-    place: Ints = ints("n_entries")  # of every entry in the factor, -1: none
-    row: Ints = ints("n_entries")  # and in its block
-    column: Ints = ints("n_entries")
+    place: Ints = ints("n_placed")  # of every entry in the factor, -1: none
+    row: Ints = ints("n_placed")  # and in its block
+    column: Ints = ints("n_placed")
     unknown: Ints = ints("nv+nr")  # of every column and row, -1: none
     diagonal: Ints = ints("nu")  # where their diagonal entries are
 
@@ -74,6 +93,8 @@ class ImplicitMemory(Memory, BlockMemory):
 
 def make_plan(blocks: Any, arrays: Any) -> Plan:
     """The plan for blocks of this pattern. `arrays`: the model."""
+    if isinstance(blocks, TreeValues):
+        return make_tree_plan(blocks, arrays)
     nv, nr = int(arrays.nv), int(arrays.nr)
     rows = [r for r in range(nr) if arrays.row_place[r] >= 0]
     rows.sort(key=lambda r: int(arrays.row_place[r]))
@@ -90,7 +111,8 @@ def make_plan(blocks: Any, arrays: Any) -> Plan:
             neighbours[a].add(b)
             neighbours[b].add(a)
     factor = Unsymmetric(neighbours, nv)
-    plan = Plan(factor.sizes() | {"n_entries": sum(blocks.sizes), "nv": nv, "nr": nr})
+    sizes = {"n_entries": sum(blocks.sizes), "n_placed": sum(blocks.sizes), "width": 0, "n_own": 0, "n_bodies": 0}
+    plan = Plan(factor.sizes() | sizes | {"nv": nv, "nr": nr})
     plan.entries[:] = blocks.sizes
     for name, values in factor.arrays().items():
         getattr(plan, name)[:] = values
@@ -102,9 +124,22 @@ def make_plan(blocks: Any, arrays: Any) -> Plan:
     return plan
 
 
+def make_tree_plan(values: TreeValues, arrays: Any) -> Plan:
+    """The plan of a tree that is eliminated without its entries."""
+    n, nv, width = int(arrays.n), int(arrays.nv), WIDE if values.n_loads else NARROW
+    count = factor_length(n, nv, values.n_own, width)
+    sizes = {"nu": nv, "nv": nv, "n_factor": count, "n_entries": values.count, "width": width, "n_own": values.n_own}
+    plan = Plan(dict.fromkeys(("nr", "ns", "nd", "nl", "nx", "n_placed"), 0) | sizes | {"n_bodies": n})
+    plan.load[:], plan.unknown[:] = values.load, np.arange(nv)
+    return plan
+
+
 @kernel
 def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
     """The matrix of the module's docstring from the blocks' values; `rates` 0: without dPhi'/dq."""
+    if plan.width > 0:
+        assemble_tree(model, plan, values, c_a, c_v, c_q, F)
+        return
     for k in range(plan.n_factor):
         F[k] = 0.0
     for r in range(model.nr):
@@ -128,9 +163,12 @@ def assemble(model, plan, values, c_a, c_v, c_q, F, rates):
 
 
 @kernel
-def factorise(plan, F):
+def factorise(model, plan, F):
     """F becomes its own factor: the inverse diagonal, L by columns, its unit diagonal left out, U by rows; then the same
     of the full block, in its place."""
+    if plan.width > 0:
+        factorise_tree(model, plan, F)
+        return
     ns, nl, first, p = plan.ns, plan.nl, plan.first, 0
     for k in range(ns):
         inverse = 1.0 / F[k]
@@ -148,88 +186,12 @@ def factorise(plan, F):
     factorise_full(view1(F, ns + 2 * nl, plan.nd * plan.nd), plan.nd)
 
 
-@inline
-def four(D, k):
-    """D[k:k+4]: four numbers that a processor reads, multiplies and writes together."""
-    return D[k], D[k + 1], D[k + 2], D[k + 3]
-
-
-@inline
-def four_less(D, at, w, p, q, r, s):
-    """D[at:at+4] -= w[0] p + w[1] q + w[2] r + w[3] s."""
-    x = four(D, at)
-    D[at], D[at + 1], D[at + 2], D[at + 3] = (
-        x[0] - (w[0] * p[0] + w[1] * q[0] + w[2] * r[0] + w[3] * s[0]),
-        x[1] - (w[0] * p[1] + w[1] * q[1] + w[2] * r[1] + w[3] * s[1]),
-        x[2] - (w[0] * p[2] + w[1] * q[2] + w[2] * r[2] + w[3] * s[2]),
-        x[3] - (w[0] * p[3] + w[1] * q[3] + w[2] * r[3] + w[3] * s[3]),
-    )
-
-
-@inline
-def shares(D, a, b, n):
-    """Of the row at a, what it has of four pivot rows, whose diagonal entries begin at b: into the row, too."""
-    c, d, e = b + n, b + 2 * n, b + 3 * n
-    w = D[a] * D[b]
-    x = (D[a + 1] - w * D[b + 1]) * D[c + 1]
-    y = (D[a + 2] - w * D[b + 2] - x * D[c + 2]) * D[d + 2]
-    z = (D[a + 3] - w * D[b + 3] - x * D[c + 3] - y * D[d + 3]) * D[e + 3]
-    D[a], D[a + 1], D[a + 2], D[a + 3] = w, x, y, z
-    return w, x, y, z
-
-
 @kernel
-def take_four(D, a, k, n):
-    """Take four pivot rows, from row k on, out of the four rows at a: by tiles of four by four, each number read once for
-    four."""
-    b = k * n
-    c, d, e = b + n, b + 2 * n, b + 3 * n
-    w, x = shares(D, a + k, b + k, n), shares(D, a + n + k, b + k, n)
-    y, z = shares(D, a + 2 * n + k, b + k, n), shares(D, a + 3 * n + k, b + k, n)
-    j = k + 4
-    while j + 4 <= n:
-        p, q, r, s = four(D, b + j), four(D, c + j), four(D, d + j), four(D, e + j)
-        four_less(D, a + j, w, p, q, r, s)
-        four_less(D, a + n + j, x, p, q, r, s)
-        four_less(D, a + 2 * n + j, y, p, q, r, s)
-        four_less(D, a + 3 * n + j, z, p, q, r, s)
-        j += 4
-    while j < n:
-        p, q, r, s = D[b + j], D[c + j], D[d + j], D[e + j]
-        D[a + j] = D[a + j] - (w[0] * p + w[1] * q + w[2] * r + w[3] * s)
-        D[a + n + j] = D[a + n + j] - (x[0] * p + x[1] * q + x[2] * r + x[3] * s)
-        D[a + 2 * n + j] = D[a + 2 * n + j] - (y[0] * p + y[1] * q + y[2] * r + y[3] * s)
-        D[a + 3 * n + j] = D[a + 3 * n + j] - (z[0] * p + z[1] * q + z[2] * r + z[3] * s)
-        j += 1
-
-
-@kernel
-def factorise_full(D, n):
-    """A full matrix, row by row: four rows at a time less four pivot rows at a time, then what is left among them."""
-    for i in range(n):
-        a, whole = i * n, i - i % 4
-        if i == whole and i + 4 <= n:
-            for k in range(0, i, 4):
-                take_four(D, a, k, n)
-        elif n - whole < 4:  # the last rows, fewer than four
-            for k in range(0, whole, 4):
-                b = k * n
-                w = shares(D, a + k, b + k, n)
-                for j in range(k + 4, n):
-                    D[a + j] = D[a + j] - (
-                        w[0] * D[b + j] + w[1] * D[b + n + j] + w[2] * D[b + 2 * n + j] + w[3] * D[b + 3 * n + j]
-                    )
-        for k in range(whole, i):
-            y = D[a + k] * D[k * n + k]
-            D[a + k] = y
-            for j in range(k + 1, n):
-                D[a + j] = D[a + j] - y * D[k * n + j]
-        D[a + i] = 1.0 / D[a + i]
-
-
-@kernel
-def solve(plan, F, x):
+def solve(model, plan, F, x):
     """x <- the solution for the right-hand side x, in the order of the unknowns."""
+    if plan.width > 0:
+        solve_tree(model, plan, F, x)
+        return
     ns, nl, first, index = plan.ns, plan.nl, plan.first, plan.index
     for k in range(ns):
         y = x[k]
@@ -245,23 +207,11 @@ def solve(plan, F, x):
 
 
 @kernel
-def solve_full(D, n, x):
-    """The same with a full matrix."""
-    for i in range(n):
-        y = 0.0
-        for j in range(i):
-            y = y + D[i * n + j] * x[j]
-        x[i] = x[i] - y
-    for i in range(n - 1, -1, -1):
-        y = 0.0
-        for j in range(i + 1, n):
-            y = y + D[i * n + j] * x[j]
-        x[i] = (x[i] - y) * D[i * n + i]
-
-
-@kernel
-def block_times(plan, values, part, x, out, n):
-    """out (n numbers) = a block times x."""
+def block_times(model, plan, values, part, F, x, out, n):
+    """out (n numbers) = a block times x; F: a factor, whose scratch is used."""
+    if plan.width > 0:
+        times_tree(model, plan, values, part, F, x, out)
+        return
     for i in range(n):
         out[i] = 0.0
     at = 0
@@ -279,6 +229,9 @@ def block_times(plan, values, part, x, out, n):
 def assemble_complex(model, plan, values, re, im, F):
     """mu dR/dqdd + dR/dqd + dR/dq / mu and the rows, for mu = re + i im; the rows are not scaled."""
     m = plan.n_factor
+    if plan.width > 0:
+        assemble_tree_complex(model, plan, values, re, im, view1(F, 0, m), view1(F, m, m))
+        return
     square = re * re + im * im
     assemble(model, plan, values, re, 1.0, re / square, F, 0)
     imaginary = view1(F, m, m)
@@ -303,10 +256,13 @@ def take_product(F, m, t, i, j):
 
 
 @kernel
-def factorise_complex(plan, F):
+def factorise_complex(model, plan, F):
     """As `factorise`."""
     ns, nl, p = plan.ns, plan.nl, 0
     m, first = plan.n_factor, plan.first
+    if plan.width > 0:
+        factorise_tree_complex(model, plan, view1(F, 0, m), view1(F, m, m))
+        return
     for k in range(ns):
         square = F[k] * F[k] + F[m + k] * F[m + k]
         re, im = F[k] / square, -F[m + k] / square
@@ -326,28 +282,13 @@ def factorise_complex(plan, F):
 
 
 @kernel
-def factorise_full_complex(D, E, n):
-    """A full matrix D + i E, row by row."""
-    for i in range(n):
-        a = i * n
-        for k in range(i):
-            b = k * n
-            re, im = D[a + k] * D[b + k] - E[a + k] * E[b + k], D[a + k] * E[b + k] + E[a + k] * D[b + k]
-            D[a + k], E[a + k] = re, im
-            for j in range(k + 1, n):
-                x, y = D[b + j], E[b + j]
-                D[a + j] = D[a + j] - (re * x - im * y)
-                E[a + j] = E[a + j] - (re * y + im * x)
-        x, y = D[a + i], E[a + i]
-        square = x * x + y * y
-        D[a + i], E[a + i] = x / square, -y / square
-
-
-@kernel
-def solve_complex(plan, F, x):
+def solve_complex(model, plan, F, x):
     """As `solve`; x: real parts of all unknowns, then imaginary parts."""
     nu, ns, nl, nd = plan.nu, plan.ns, plan.nl, plan.nd
     m, first, index = plan.n_factor, plan.first, plan.index
+    if plan.width > 0:
+        solve_tree_complex(model, plan, view1(F, 0, m), view1(F, m, m), view1(x, 0, nu), view1(x, nu, nu))
+        return
     for k in range(ns):
         c, d = x[k], x[nu + k]
         for i in range(first[k], first[k + 1]):
@@ -363,24 +304,6 @@ def solve_complex(plan, F, x):
             a, b, c, d = F[ns + nl + i], F[m + ns + nl + i], x[j], x[nu + j]
             re, im = re - (a * c - b * d), im - (a * d + b * c)
         x[k], x[nu + k] = re * F[k] - im * F[m + k], re * F[m + k] + im * F[k]
-
-
-@kernel
-def solve_full_complex(D, E, n, x, y):
-    """The same with a full matrix D + i E, for x + i y."""
-    for i in range(n):
-        re, im = 0.0, 0.0
-        for j in range(i):
-            a, b = D[i * n + j], E[i * n + j]
-            re, im = re + (a * x[j] - b * y[j]), im + (a * y[j] + b * x[j])
-        x[i], y[i] = x[i] - re, y[i] - im
-    for i in range(n - 1, -1, -1):
-        re, im = x[i], y[i]
-        for j in range(i + 1, n):
-            a, b = D[i * n + j], E[i * n + j]
-            re, im = re - (a * x[j] - b * y[j]), im - (a * y[j] + b * x[j])
-        a, b = D[i * n + i], E[i * n + i]
-        x[i], y[i] = re * a - im * b, re * b + im * a
 
 
 # ---- right-hand sides, and where the blocks come from ---------------------------------------------------------------

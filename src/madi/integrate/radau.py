@@ -109,12 +109,12 @@ def make_blocks(m: RadauMemory, t):
     blocks_at(m, t, m.q, m.v)
     if nr > 0:
         assemble(model, plan, m.entries, 1.0, 0.0, 0.0, m.real_factor, 0)
-        factorise(plan, m.real_factor)
+        factorise(model, plan, m.real_factor)
         call(m.residual, t, m.q, m.v, m.trial, m.balance)
         for r in range(nr):
             m.balance[nv + nr + r] = 0.0
         right_side(model, plan, m.balance, 1.0, view1(m.trial, 2 * nv, nr), m.y)
-        solve(plan, m.real_factor, m.y)
+        solve(m.model, plan, m.real_factor, m.y)
         for r in range(nr):
             p = plan.unknown[nv + r]
             if p >= 0:
@@ -130,19 +130,19 @@ def solve_real(m: RadauMemory, mu, r):
     place, y, z = plan.unknown, m.y, m.z
     for k in range(plan.nu):
         y[k] = 0.0
-    block_times(plan, m.entries, PART_QDD, view1(r, nv, nv), z, nv)
+    block_times(m.model, plan, m.entries, PART_QDD, m.real_factor, view1(r, nv, nv), z, nv)
     for c in range(nv):
         y[place[c]] = z[c]
-    block_times(plan, m.entries, PART_Q, r, z, nv)
+    block_times(m.model, plan, m.entries, PART_Q, m.real_factor, r, z, nv)
     for c in range(nv):
         y[place[c]] = y[place[c]] - z[c] / mu
     if nr > 0:
-        block_times(plan, m.entries, PART_PHI, view1(r, nv, nv), z, nr)
+        block_times(m.model, plan, m.entries, PART_PHI, m.real_factor, view1(r, nv, nv), z, nr)
         for k in range(nr):
             p = place[nv + k]
             if p >= 0:
                 y[p] = z[k] / mu
-    solve(plan, m.real_factor, y)
+    solve(m.model, plan, m.real_factor, y)
     for c in range(nv):
         dv = y[place[c]]
         r[c] = (r[c] + dv) / mu
@@ -169,18 +169,18 @@ def solve_pair(m: RadauMemory, mu, nu, r2, r3):
         y[k] = 0.0
     for side in range(2):
         r = r2 if side == 0 else r3
-        block_times(plan, m.entries, PART_QDD, view1(r, nv, nv), z, nv)
+        block_times(m.model, plan, m.entries, PART_QDD, m.real_factor, view1(r, nv, nv), z, nv)
         for c in range(nv):
             add_complex(y, n, place[c], 1.0, 0.0, z[c], side)
-        block_times(plan, m.entries, PART_Q, r, z, nv)
+        block_times(m.model, plan, m.entries, PART_Q, m.real_factor, r, z, nv)
         for c in range(nv):
             add_complex(y, n, place[c], -re, -im, z[c], side)
         if nr > 0:
-            block_times(plan, m.entries, PART_PHI, view1(r, nv, nv), z, nr)
+            block_times(m.model, plan, m.entries, PART_PHI, m.real_factor, view1(r, nv, nv), z, nr)
             for k in range(nr):
                 if place[nv + k] >= 0:
                     add_complex(y, n, place[nv + k], re, im, z[k], side)
-    solve_complex(plan, m.complex_factor, y)
+    solve_complex(m.model, plan, m.complex_factor, y)
     for c in range(nv):
         p = place[c]
         d2, d3 = y[p], y[n + p]
@@ -273,9 +273,9 @@ def solve_stages(m: RadauMemory, t, h):
         m.age, m.factored_for = FRESH, 0.0
     if m.factored_for != h:
         assemble(m.model, m.plan, m.entries, G / h, 1.0, h / G, m.real_factor, 0)
-        factorise(m.plan, m.real_factor)
+        factorise(m.model, m.plan, m.real_factor)
         assemble_complex(m.model, m.plan, m.entries, ALPHA / h, -BETA / h, m.complex_factor)
-        factorise_complex(m.plan, m.complex_factor)
+        factorise_complex(m.model, m.plan, m.complex_factor)
         m.factored_for = h
     scales(m, m.q, m.v, m.scale)
     if m.last_length > 0.0:
@@ -452,3 +452,8 @@ class Radau(Adaptive):
     implicit = True
     adaptive = adaptive_steps("radau", RadauMemory, begin, attempt, complete, longer, shorter, failed, arrive, forget)
     fixed = fixed_steps("radau-fixed", RadauMemory, step, begin_fixed)
+
+    @property
+    def keeps_matrix(self) -> bool:
+        """See Method."""
+        return True

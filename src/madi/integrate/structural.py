@@ -16,12 +16,15 @@ matrix at hand: to rounding, or by as many iterations as were asked for. Of redu
 determined: eps pulls the rest of lam towards zero (Phi' = c_v eps lam while Newton iterates). P4: alpha_m = alpha_f = 0,
 gamma = 1/2, beta = 1/4, the Jacobian once, two iterations.
 
-Newton in one of two modes: until the correction still to come no longer matters (the step is halved where that fails), or
-a fixed number of iterations (real time). What matters is measured by the step's own error: over a step the acceleration
-changes by dA = h a' and h a'' is about dA^2 / (h |A|), so that Newmark's error of the speed, h^3 a'' / 12, is about
-h dA^2 / (12 |A|). Newton stops at a small part of it (and never before a tolerance, never below rounding): with a tolerance
-alone, what it leaves would add up over ever more steps as they get shorter. The matrix is made at every iteration, at every
-step, when Newton gets slow, or once.
+Newton in one of two modes: until the correction still to come no longer matters (the step is halved where that fails), or a
+fixed number of iterations (real time). What matters is measured by the step's own error: over a step the acceleration
+changes by dA = h a' and h a'' is about dA^2 / (h |A|), so that Newmark's error of the speed, h^3 a'' / 12, is about h dA^2 /
+(12 |A|). Newton stops at a small part of it (and never before a tolerance, never below rounding): with a tolerance alone,
+what it leaves would add up over ever more steps as they get shorter. The matrix is made at every iteration, at every step,
+when Newton gets slow, or once. Where it is eliminated without its entries it takes little longer than an iteration, and
+"when slow" makes it at every step. What whips turns far in a step, and the matrix of its beginning leads nowhere: where
+Newton is slow with it, it is made anew, and in the steps that follow at every iteration, as long as these need it. The first
+guess goes on from the last two accelerations where that would have been nearer in the step before.
 
 docs/references.md: [P4], [Newmark 1959], [Chung, Hulbert 1993], [Hilber, Hughes, Taylor 1977], [Brüls, Cardona 2010].
 """
@@ -69,6 +72,8 @@ NOISE = 1e-13  # the same with an older matrix
 SHARE = 1e-3  # of the step's own error that Newton may leave
 LEAST_CORRECTION = 1e-15  # relative: below it there is nothing to gain
 SLOW = 0.05  # how much of a correction may be left by the next, with an old matrix
+HARD = 0.3  # the same with a matrix of this very step, of an earlier iteration
+EASY = 2  # iterations, each with its matrix, after which one matrix is enough again
 DIVERGES = 2.0  # how much larger a correction may be than the one before
 STALLS = 0.3  # how much of a correction is left where rounding is all that is corrected
 LEAST_BETA = 1e-6  # of Newmark, which divides by it: with 0 it is explicit, a method of its own
@@ -94,11 +99,16 @@ class StructuralMemory(ImplicitMemory):
     A_substep: Reals = reals("nv")  # the method's own acceleration
     lam_substep: Reals = reals("nr")
     substep_length: float = real()
+    # of the substep before: the acceleration at its start, its length (0: none), whether a straight line led nearer
+    A_before: Reals = reals("nv")
+    length_before: float = real()
+    straight: int = integer()
     A: Reals = reals("nv")  # the same at the start of the step
     lam: Reals = reals("nr")
     v_trial: Reals = reals("nv")
     A_trial: Reals = reals("nv")
     factored_for: float = real()  # step length the factor is for, 0: none
+    hard: int = integer()  # 1: a matrix is good for one iteration only
     factor: Reals = reals("n_factor")
     y: Reals = reals("nu")  # right-hand side; follows the factor in memory: generated C takes both as one x
     solved: Reals = reals("nu")
@@ -120,23 +130,37 @@ def begin(m: StructuralMemory):
     status = begin_with_accelerations(m)
     for c in range(m.model.nv):
         m.A[c] = m.a[c]
-    m.factored_for = 0.0
+    m.factored_for, m.hard, m.straight, m.length_before = 0.0, 0, 0, 0.0
     return status
 
 
 @kernel
 def predict(m: StructuralMemory, h):
-    """The trial state for A1 = A: speeds, and (theta, a1, lam)."""
-    nv, f = m.model.nv, m.alpha_f
+    """The trial state, speeds and (theta, a1, lam), for a first guess of A1: A; or, where that was nearer over the substep
+    before, A on a straight line."""
+    nv, f, straight = m.model.nv, m.alpha_f, m.straight == 1 and m.length_before == h and m.iterations == 0
     for c in range(nv):
         A = m.A_substep[c]
-        m.A_trial[c] = A
-        m.trial[c] = h * m.v_substep[c] + 0.5 * h * h * A
-        m.v_trial[c] = m.v_substep[c] + h * A
-        m.trial[nv + c] = (A - f * m.a_substep[c]) / (1.0 - f)
+        d = A - m.A_before[c] if straight else 0.0
+        m.A_trial[c] = A + d
+        m.trial[c] = h * m.v_substep[c] + h * h * (0.5 * A + m.beta * d)
+        m.v_trial[c] = m.v_substep[c] + h * (A + m.gamma * d)
+        m.trial[nv + c] = (A - f * m.a_substep[c] + (1.0 - m.alpha_m) * d) / (1.0 - f)
     for r in range(m.model.nr):
         m.trial[2 * nv + r] = m.lam_substep[r]
     hold_trial(m)
+
+
+@kernel
+def look_back(m: StructuralMemory, h):
+    """Which of the two guesses was nearer."""
+    flat, straight = 0.0, 0.0
+    for c in range(m.model.nv):
+        A, before, now = m.A_substep[c], m.A_before[c], m.A_trial[c]
+        flat, straight = max(flat, abs(now - A)), max(straight, abs(now - A - (A - before)))
+        m.A_before[c] = A
+    m.straight = 1 if straight < flat and m.length_before == h else 0
+    m.length_before = h
 
 
 @kernel
@@ -160,7 +184,7 @@ def factored_blocks(m: StructuralMemory, t):
     """The matrix from the blocks at the trial state. (In generated C this and `solution` are traces.)"""
     blocks_at(m, t, m.q_substep, m.v_trial)
     assemble(m.model, m.plan, m.entries, m.coefficients[0], m.coefficients[1], m.coefficients[2], m.factor, 1)
-    factorise(m.plan, m.factor)
+    factorise(m.model, m.plan, m.factor)
 
 
 @kernel
@@ -168,7 +192,7 @@ def solution(m: StructuralMemory):
     """solved, from the right-hand side y."""
     for k in range(m.plan.nu):
         m.solved[k] = m.y[k]
-    solve(m.plan, m.factor, m.solved)
+    solve(m.model, m.plan, m.factor, m.solved)
 
 
 @kernel
@@ -204,15 +228,16 @@ def correct(m: StructuralMemory, h):
 @kernel
 def converge(m: StructuralMemory, t, h):
     """Newton's iterations; whether they converge, or are as many as were asked for."""
-    fresh = False
-    if m.policy <= EVERY_STEP or m.factored_for != h:
+    fresh, adapts = False, m.iterations == 0 and (m.policy == EVERY_STEP or m.policy == WHEN_SLOW)
+    if m.policy <= EVERY_STEP or m.factored_for != h or (adapts and m.plan.width > 0):
         make_matrix(m, t, h)
         m.factored_for = h
         fresh = True
     before = 0.0
     for k in range(m.iterations if m.iterations > 0 else ITERATIONS):
-        if m.policy == EVERY_ITERATION and k > 0:
+        if k > 0 and (m.policy == EVERY_ITERATION or m.hard == 1):
             make_matrix(m, t, h)
+            fresh = True
         balance(m, t)
         stop = correct(m, h)
         change = m.change
@@ -224,16 +249,21 @@ def converge(m: StructuralMemory, t, h):
         m.left = rate
         # what the next correction would be, from the last two
         if change <= stop or (rate < 0.9 and change * rate <= stop * (1.0 - rate)):
+            m.hard = 1 if m.hard == 1 and k >= EASY else 0
             return True
         if k > 0 and rate > STALLS and change <= (ROUNDING if fresh else NOISE):
             return True
         if change != change or (k > 2 and rate > DIVERGES):
             break
+        slow = adapts and before > 0.0 and rate > (HARD if fresh else SLOW)
         before = change
-        if not fresh and ((rate > SLOW and k > 0 and m.policy == WHEN_SLOW) or k == PATIENCE):
+        if slow and fresh:
+            m.hard = 1
+        elif slow or (k == PATIENCE and not fresh):
             make_matrix(m, t, h)
             fresh = True
             before = 0.0
+    m.hard = 1 if adapts else 0
     return m.iterations > 0 or m.change <= TOLERANCE
 
 
@@ -317,6 +347,7 @@ def substep(m: StructuralMemory, t):
         return NOT_FINITE
     if nr > 0:
         project_onto_constraints(m, t + h, h)
+    look_back(m, h)
     exponential(m.model, m.q_substep, m.trial, m.q_stage)
     for j in range(nq):
         m.q_substep[j] = m.q_stage[j]
@@ -418,6 +449,11 @@ class Structural(Method, ABC):
             raise InputError(
                 "jacobian='slow' judges how Newton converges; with a fixed number of iterations use 'step' or 'once'"
             )
+
+    @property
+    def keeps_matrix(self) -> bool:
+        """See Method."""
+        return self.jacobian == "once"
 
     @abstractmethod
     def scheme(self) -> tuple[float, float, float, float]:

@@ -118,7 +118,7 @@ class Slices:
         self.sweep = sweep
         self.system = sweep.system.adjustable(sweep.wanted)
         if like is not None:
-            for name in ("slopes", "traced_blocks"):
+            for name in ("slopes", "articulated_slopes", "traced_blocks"):
                 if name in like.system.__dict__:
                     self.system.__dict__[name] = like.system.__dict__[name]
         if self.system.frozen.rows and sweep.starts.drawn:  # the same numbers, the same start

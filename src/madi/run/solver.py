@@ -302,7 +302,10 @@ class Solver(Integration):
         substeps of some methods: where the model can be traced."""
         made = ENGINES[engine].made_for_model and method.outside is None
         traced = system.traced_blocks if made else None
-        blocks, self.jacobian = traced or system.residual_blocks
+        if traced is None and method.outside is None:
+            blocks, self.jacobian = system.newton_blocks(method.keeps_matrix)
+        else:
+            blocks, self.jacobian = traced or system.residual_blocks
         self.substep_in_c = traced is not None and "compiled_substep" in method.loop(steps.step).memory.fields
         return blocks
 
@@ -315,8 +318,10 @@ class Solver(Integration):
             return
         m.residual = self.engine.function("residual")
         if isinstance(self.jacobian, Slopes):
-            machine = self.system._slope_engine.for_run() if self.engine.made_for_model else self.engine
-            m.blocks = machine.function("slopes")
+            machine = self.engine
+            if machine.made_for_model:
+                machine = self.system.engine("jit").with_slopes(self.jacobian).for_run()
+            m.blocks = machine.function(self.jacobian.entry)
         elif self.jacobian is not None:
             m.blocks = self.engine.program("jacobian", self.jacobian)
 
@@ -326,7 +331,8 @@ class Solver(Integration):
 
         entries = [] if self.engine.made_for_model else ["observe"]
         if self.method.implicit:
-            make_beside([*entries, "residual", "slopes"] if entries else [], [self.loop, RECORD])
+            slopes = [self.jacobian.entry] if isinstance(self.jacobian, Slopes) else []
+            make_beside([*entries, "residual", *slopes] if entries else [], [self.loop, RECORD])
         elif self.loops is not None:
             make_beside([self.closing, *entries], [])
         else:

@@ -11,6 +11,7 @@ pose by r' = e + w x r, R' = w~ R.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
@@ -28,9 +29,9 @@ from madi.symbolic.sym import Sym, column_of, symbols
 from madi.symbolic.trace import adjusted
 from madi.topology.layout import Layout, model_views
 from madi.topology.parameters import Parameters
-from madi.topology.slopes import Group, Slopes, slope_plan
+from madi.topology.slopes import Group, Slopes, articulated_plan, slope_plan
 
-KEPT = 8  # models whose derivatives are kept
+KEPT = 16  # elements and derivatives of models that are kept
 FRAME, BODY = 12, 18  # numbers of a frame: axes, origin; of a body: axes, origin, velocity
 
 
@@ -132,25 +133,42 @@ def element_program(layout: Layout, parameters: Parameters | None = None) -> tup
     return groups, Jacobian(ca.Function("elements", [*inputs, *p], [ca.cse(out)])), int(out.numel())
 
 
+def elements_of(layout: Layout, parameters: Parameters | None = None) -> tuple[list[Group], Jacobian, int] | None:
+    """As `element_program`. Of the last few models it is kept: one is often settled, linearised and simulated, each time
+    built anew."""
+    if parameters:
+        return element_program(layout, parameters)
+    return _kept(element_program, layout)
+
+
 def slopes_of(layout: Layout, parameters: Parameters | None = None) -> Slopes | None:
-    """All derivatives by recursion. Of the last few models they are kept: one is often settled,
-    linearised and simulated, each time built anew."""
-    key = None if parameters else (layout.ints.tobytes(), layout.reals.tobytes(), layout.curve_key)
-    if key in _kept:
-        return _kept[key]
-    found = element_program(layout, parameters)
-    made = None
-    if found is not None:
-        groups, program, values = found
-        made = Slopes(*slope_plan(layout.arrays, groups, values), program)
-    if key is not None:
-        while len(_kept) >= KEPT:
-            _kept.pop(next(iter(_kept)), None)
-        _kept[key] = made
-    return made
+    """All derivatives by recursion; kept as its elements are."""
+
+    def plan(layout: Layout) -> Slopes | None:
+        found = elements_of(layout, parameters)
+        return found and Slopes(*slope_plan(layout.arrays, found[0], found[2]), found[1])
+
+    return plan(layout) if parameters else _kept(plan, layout)
 
 
-_kept: dict[Any, Slopes | None] = {}
+def articulated_slopes_of(layout: Layout, parameters: Parameters | None = None) -> Slopes | None:
+    """What an elimination without entries takes, of a tree; None: there is none, as its elements couple joints."""
+    found = elements_of(layout, parameters)
+    made = found and articulated_plan(layout.arrays, found[0], found[2])
+    return made and found and Slopes(*made, found[1])
+
+
+def _kept(make: Callable[[Layout], Any], layout: Layout) -> Any:
+    """What `make` gives for this model; the last few are kept."""
+    key = (make.__qualname__, layout.ints.tobytes(), layout.reals.tobytes(), layout.curve_key)
+    if key not in _made:
+        while len(_made) >= KEPT:
+            _made.pop(next(iter(_made)), None)
+        _made[key] = make(layout)
+    return _made[key]
+
+
+_made: dict[Any, Any] = {}
 NOTHING = 0.0  # this very object: where an element has put nothing
 
 

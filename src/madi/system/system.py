@@ -25,7 +25,7 @@ from madi.system.loads import reactions
 from madi.system.observation import Observation, Reaction, SystemJacobian
 from madi.topology.layout import Layout, model_views, repack
 from madi.topology.parameters import Parameters
-from madi.topology.slopes import Blocks, Slopes, full_blocks, slope_plan
+from madi.topology.slopes import Blocks, Slopes, articulated_plan, deep, full_blocks, slope_plan
 
 if TYPE_CHECKING:
     from madi.assembly.assemble import Assembly
@@ -78,6 +78,7 @@ class System(Evaluation):
             "start",
             "constraint_rows",
             "slopes",
+            "articulated_slopes",
             "_row_program",
             "traced_blocks",
             "_whole_blocks",
@@ -199,20 +200,38 @@ class System(Evaluation):
 
     @cached_property
     def slopes(self) -> Slopes | None:
-        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none: with
-        functions that stay in Python, with kinds of bodies that give no derivatives, and where a trace of the whole is
-        smaller."""
-        if self.outside is not None:
-            return None
-        if self.layout.header("n_other") and without_slopes(self.layout.arrays, self.layout.header("n")):
-            return None
-        if sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist()) > ROADS_PER_COLUMN * self.nv:
+        """The derivatives of the residual by recursion (equations/slopes.py). None where there is none."""
+        if not self._may_recur:
             return None
         if self.layout.header("ne") == 0:
             return Slopes(*slope_plan(self.layout.arrays, []))
         from madi.symbolic.elements import slopes_of
 
         return slopes_of(self.drawn, self.parameters)
+
+    @cached_property
+    def articulated_slopes(self) -> Slopes | None:
+        """What implicit steps of a deep tree of rigid bodies take instead (equations/articulated_slopes.py). None where
+        there is none."""
+        if not self._may_recur or self.frozen.rows or self.layout.header("n_other"):
+            return None
+        if self.layout.header("ne") == 0:
+            found = articulated_plan(self.layout.arrays, [])
+            return found and Slopes(*found)
+        from madi.symbolic.elements import articulated_slopes_of
+
+        return articulated_slopes_of(self.drawn, self.parameters)
+
+    @property
+    def _may_recur(self) -> bool:
+        """Whether there are derivatives by recursion: not with functions that stay in Python, with kinds of bodies that
+        give no derivatives, and where a trace of the whole is smaller."""
+        if self.outside is not None:
+            return False
+        if self.layout.header("n_other") and without_slopes(self.layout.arrays, self.layout.header("n")):
+            return False
+        wheels = sum(BY_CODE[kind].KIND.wheel for kind in self.layout.arrays.force_kind.tolist())
+        return wheels <= ROADS_PER_COLUMN * self.nv
 
     @cached_property
     def traced_blocks(self) -> tuple[Blocks, Any] | None:
@@ -228,6 +247,11 @@ class System(Evaluation):
         if self.slopes is not None:
             return self.slopes.blocks, self.slopes
         return self.traced_blocks or (full_blocks(self.nv, self.n_constraints), None)
+
+    def newton_blocks(self, kept: bool) -> tuple[Any, Any]:
+        """The same for what solves with them and looks at no entry; `kept`: many times with each matrix."""
+        articulated = self.articulated_slopes if deep(self.layout.arrays, kept) else None
+        return self.residual_blocks if articulated is None else (articulated.blocks, articulated)
 
     @property
     def has_exact_slopes(self) -> bool:

@@ -1,15 +1,18 @@
 """Where the derivatives of the residual are: their entries by rows and columns, in the order equations/slopes.py makes them.
 
 Six blocks: R by qdd, by qd, by q, by lam; Phi_q, which is Phi' by qd, and Phi' by q. R by qdd has the sparsity of the
-tree; R by qd and by q that and what forces and loops add: couplings of columns on different branches."""
+tree; R by qd and by q that and what forces and loops add: couplings of columns on different branches. Of deep trees, whose
+elements couple no joints, the values of equations/articulated_slopes.py instead, O(n)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from madi.equations.articulated_slopes import OF_BODY, OF_COLUMN, OF_LOAD
 from madi.equations.fields import SlopePlan
 from madi.joints.columns import FREE_COLUMN
 from madi.joints.kind import AGAINST
@@ -18,6 +21,8 @@ from madi.joints.modal import KIND
 from madi.kernel.fields import ABSENT
 
 MODAL = KIND.code
+BY_PAIR, BY_TRIPLE, BY_COLUMN = 30, 0.5, 380  # multiplications: of entries, of their elimination; without them (`deep`)
+KEPT_DEPTH = 20  # columns on a path from which solutions are quicker without entries
 BLOCKS = ("qdd", "qd", "q", "lam", "phi", "rate")
 
 
@@ -74,6 +79,27 @@ class Group:
     by_q: list[int] = field(default_factory=list)
     by_v: list[int] = field(default_factory=list)
     relative: bool = False
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it acts on one body from the ground, and on nothing else."""
+        return len(self.bodies) == 1 and not (self.taus or self.by_q or self.by_v)
+
+
+@dataclass(frozen=True)
+class TreeValues:
+    """The numbers of equations/articulated_slopes.py: of the squares of all joints' own columns, of loads from the ground;
+    the load of each body, -1: none."""
+
+    n_own: int
+    n_loads: int
+    load: list[int]
+    nv: int
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return 3 * self.n_own + OF_BODY * len(self.load) + OF_COLUMN * self.nv + OF_LOAD * self.n_loads
 
 
 class _Tree:
@@ -143,6 +169,27 @@ class _Places:
         return self.known[c, j]
 
 
+class _CoupledError(Exception):
+    """Columns of different joints meet in an element."""
+
+
+class _OwnPlaces:
+    """Entries of the squares of all joints' own columns, by bodies."""
+
+    def __init__(self, tree: _Tree):
+        self.tree = tree
+        wide = [end - first for first, end in zip(tree.first, tree.end, strict=True)]
+        self.first = np.cumsum([0, *(count * count for count in wide)]).tolist()
+
+    def __call__(self, c: int, j: int) -> int:
+        """Where entry (c, j) is."""
+        i = self.tree.body[c]
+        if self.tree.body[j] != i:
+            raise _CoupledError
+        l = self.tree.first[i]
+        return int(self.first[i] + (c - l) * (self.tree.end[i] - l) + j - l)
+
+
 def slope_plan(model: Any, groups: list[Group], values: int = 0) -> tuple[Blocks, dict[str, Any]]:
     """(the blocks, fields of the SlopePlan) of a model. `values`: how many numbers the groups' program gives."""
     tree = _Tree(model)
@@ -155,18 +202,57 @@ def slope_plan(model: Any, groups: list[Group], values: int = 0) -> tuple[Blocks
     square, more = (_columns(pairs) for pairs in (entries, place.listed))
     r, c = _columns(row_entries)
     blocks = Blocks([square[0], more[0], more[0], c, r, r], [square[1], more[1], more[1], r, c, c])
-    arrays = {"alone": alone, "pair_place": pair_place, "pair_carried": pair_carried, **lists}
-    fields = {name: np.array(values, dtype=np.int64) for name, values in arrays.items()}
-    rows = [6 * len(group.bodies) + len(group.taus) for group in groups]
-    sizes = {
+    lists |= {"alone": alone, "pair_place": pair_place, "pair_carried": pair_carried, "group_load": [-1] * len(groups)}
+    fields = {name: np.array(values, dtype=np.int64) for name, values in lists.items()}
+    sizes = _sizes(model, groups, lists, values) | {
         "n_tree": len(entries), "n_all": len(place.listed), "n_row_entries": len(row_entries), "n_alone": len(alone),
-        "n_pair": len(pair_place), "n_groups": len(groups), "n_bodies": len(lists["body"]),
-        "n_motions": len(lists["motion"]), "n_taus": len(lists["tau"]), "n_by_q": len(lists["by_q"]),
-        "n_by_v": len(lists["by_v"]), "n_place": len(lists["place"]), "n_answer": max(rows, default=0), "n_values": values,
-        "n_state": nv + 12 * (int(model.nf) - 1) + 18 * (int(model.n) - 1) + int(model.n_held)
-        if groups else 0, "n_swing": nv,
+        "n_pair": len(pair_place), "n_swing": nv,
     }  # fmt: skip
     return blocks, {"sizes": sizes, **fields}
+
+
+def _sizes(model: Any, groups: list[Group], lists: dict[str, list[int]], values: int) -> dict[str, int]:
+    """Sizes of the groups' lists in a SlopePlan; of all else, none."""
+    rows = [6 * len(group.bodies) + len(group.taus) for group in groups]
+    state = int(model.nv) + 12 * (int(model.nf) - 1) + 18 * (int(model.n) - 1) + int(model.n_held)
+    return dict.fromkeys(("n_row_entries", "n_alone", "n_pair", "n_swing", "n_loads"), 0) | {
+        "n_groups": len(groups), "n_bodies": len(lists["body"]), "n_motions": len(lists["motion"]),
+        "n_taus": len(lists["tau"]), "n_by_q": len(lists["by_q"]), "n_by_v": len(lists["by_v"]),
+        "n_place": len(lists["place"]), "n_answer": max(rows, default=0), "n_values": values,
+        "n_state": state if groups else 0,
+    }  # fmt: skip
+
+
+def deep(model: Any, kept: bool) -> bool:
+    """Whether a tree is quicker eliminated without its entries: by the multiplications of both, of which those with entries
+    go four at a time. `kept`: a matrix serves many solutions."""
+    depth, parent = np.zeros(int(model.nv)), np.asarray(model.column_parent).tolist()
+    for c, inboard in enumerate(parent):
+        depth[c] = 1 if inboard < 0 else depth[inboard] + 1
+    if kept:
+        return bool(np.sum(depth) > KEPT_DEPTH * len(depth))
+    return bool(np.sum(BY_PAIR * depth + BY_TRIPLE * depth**2) > BY_COLUMN * len(depth))
+
+
+def articulated_plan(model: Any, groups: list[Group], values: int = 0) -> tuple[TreeValues, dict[str, Any]] | None:
+    """(what there is, fields of the SlopePlan) of a tree. None: an element couples joints, or a body with more than the
+    ground."""
+    tree = _Tree(model)
+    place = _OwnPlaces(tree)
+    loads = sorted({group.bodies[0] for group in groups if group.is_load})
+    tied = {i: k for k, i in enumerate(loads)}
+    inner = [Group([], [], [], []) if group.is_load else group for group in groups]
+    try:
+        lists = _of_groups(tree, inner, place)
+    except _CoupledError:
+        return None
+    lists["body"] = [i for group in groups for i in group.bodies]
+    lists["group_body"] = np.cumsum([0, *(len(group.bodies) for group in groups)]).tolist()
+    lists["group_load"] = [tied[group.bodies[0]] if group.is_load else -1 for group in groups]
+    n_own = place.first[-1]
+    sizes = _sizes(model, groups, lists, values) | {"n_tree": n_own, "n_all": n_own, "n_loads": len(loads)}
+    found = TreeValues(n_own, len(loads), [tied.get(i, -1) for i in range(int(model.n))], int(model.nv))
+    return found, {"sizes": sizes, **{name: np.array(values, dtype=np.int64) for name, values in lists.items()}}
 
 
 def _columns(pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -198,7 +284,7 @@ def _of_rows(model: Any, tree: _Tree, place: _Places) -> tuple[list[int], list[i
     return pair_place, pair_carried, entries
 
 
-def _of_groups(tree: _Tree, groups: list[Group], place: _Places) -> dict[str, list[int]]:
+def _of_groups(tree: _Tree, groups: list[Group], place: Callable[[int, int], int]) -> dict[str, list[int]]:
     """Lists of all groups behind each other, and where each begins."""
     found: dict[str, list[int]] = {
         name: [] for name in ("body", "motion", "moves", "tau", "by_q", "by_v", "place", "carried")
@@ -227,12 +313,17 @@ def _of_groups(tree: _Tree, groups: list[Group], place: _Places) -> dict[str, li
 
 @dataclass(frozen=True)
 class Slopes:
-    """The derivatives of a model by recursion: where their entries are, and what they take. `program`: of the force elements
+    """The derivatives of a model by recursion: what they are, and what they take. `program`: of the force elements
     (symbolic/elements.py), None: there are none."""
 
-    blocks: Blocks
+    blocks: Any  # Blocks, or TreeValues
     fields: dict[str, Any]
     program: Any = None
+
+    @property
+    def entry(self) -> str:
+        """What makes them."""
+        return "slopes" if isinstance(self.blocks, Blocks) else "articulated-slopes"
 
     def plan(self, engine: Any) -> SlopePlan:
         """A plan for one scratch of an engine."""
