@@ -107,7 +107,7 @@ def test_in_the_exponential_chart_the_second_derivative_is_that_of_v():
 
 def adams_memory(n):
     """For so many unknowns, beside any model."""
-    parts = dict.fromkeys(("model", "tally", "outputs", "forward", "close", "watch", "switch"), ABSENT)
+    parts = dict.fromkeys(("model", "tally", "outputs", "forward", "close", "watch", "switch", "keep"), ABSENT)
     return abm.AdamsMemory({"nq": n, "nv": 0, "n_held": 0}, **parts)
 
 

@@ -22,6 +22,7 @@ from madi.errors import (
     ModelError,
     positive_number,
 )
+from madi.forces.contact_law import RINGING
 from madi.integrate import METHODS
 from madi.integrate.method import Method
 from madi.joints.columns import FREE_COLUMN
@@ -30,6 +31,7 @@ from madi.loops.methods import LOOP_METHODS, LoopMethod
 from madi.model.elements import Body, body_name, inertia_matrix
 from madi.model.model import Model
 from madi.run.options import by_word, word_of
+from madi.run.start import overlaps
 from madi.spatial.rotation import as_rotation
 from madi.system import System
 from madi.system.loads import determined
@@ -75,6 +77,7 @@ def examine(model: Model, step: float | None = None, method: Any = None, system:
     freedoms = system.mobility(start.q)
     found += [*_assembly(system, start), *_mobility(system, freedoms), *_loads(system, start.q, freedoms)]
     found += _positions(system, start, freedoms)
+    found += _contacts(system, start.q, step or model.run.get("step"), method or _word(model.run.get("method")))
     found += _stiffness(model, system, start, step or model.run.get("step"), method or _word(model.run.get("method")))
     return _sorted(found)
 
@@ -260,6 +263,23 @@ def _loads(system: System, q: np.ndarray, found: Mobility) -> Iterator[Finding]:
         listed = ", ".join(unsure[:8]) + (f" and {len(unsure) - 8} more" if len(unsure) > 8 else "")
         yield Finding("static determinacy", f"rigid-body mechanics does not determine all loads of: {listed}",
                       "madi gives those of least norm and marks them; use bushings where they matter", REMARK)  # fmt: skip
+
+
+def _contacts(system: System, q: np.ndarray, step: Any, method: str | None) -> Iterator[Finding]:
+    """Shapes that start in each other; steps that are too long for stiff contact."""
+    for name, depth in overlaps(system, q):
+        cure = "Start them apart, leave the pair out, or say contact(..., overlap=True)"
+        yield Finding(f"contact {name!r}", f"its shapes start {depth:.3g} m deep in each other", cure, ERROR)
+    quickest = min((_contact_time(f) for f in system.lowered.forces if "geometry" in f.parameters), default=np.inf)
+    if step and method != "time-stepping" and float(step) > quickest:
+        told = f"a step of {float(step):g} s is longer than what touches takes to swing back, {quickest:.1g} s"
+        cure = f"Take madi.TimeStepping({float(step):g}): contact is hard there; or an adaptive method, or softer contact"
+        yield Finding("contact", told, cure, WARNING)
+
+
+def _contact_time(force: Any) -> float:
+    """A radian of the swing of what lies on a contact: sqrt(depth / g)."""
+    return float(force.parameters["law"][RINGING])
 
 
 def _positions(system: System, start: Any, found: Mobility) -> Iterator[Finding]:

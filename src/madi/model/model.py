@@ -221,6 +221,7 @@ class Model:
         self, name: str, a: str, b: str, stiffness: float | None = None, restitution: float | None = None, mu: float = 0.0,
         static: float | None = None, stribeck: float = 0.0, rolling: float = 0.0, spinning: float = 0.0,
         damping: float | None = None, exponent: float = 1.5, shear: float = 1.0, slowest: float = 0.01,
+        overlap: bool = False,
     ) -> Contact:  # fmt: skip
         """Contact between two shapes, or all of two groups (of one group among themselves: its name twice), by name.
 
@@ -230,10 +231,11 @@ class Model:
         it slides, up to `static` (None: as much) while it sticks, `stribeck` the speed with which the one becomes the
         other; it sticks by bristles `shear` times as stiff as the push, without creep. `rolling`, `spinning`: arms (m) of
         the push that resist rolling, and turning about the normal.
+        Shapes may not start deep in each other, unless `overlap`.
         With method=madi.TimeStepping(step) contact is hard: of all these it takes restitution and friction."""
         given = {"stiffness": stiffness, "restitution": restitution, "mu": mu, "static": static, "stribeck": stribeck,
                  "rolling": rolling, "spinning": spinning, "damping": damping, "exponent": exponent, "shear": shear,
-                 "slowest": slowest}  # fmt: skip
+                 "slowest": slowest, "overlap": overlap}  # fmt: skip
         contact = Contact(name, a, b, given)
         self.contacts.append(contact)
         return contact

@@ -242,7 +242,9 @@ class Geometry:
     way: int
     probes: np.ndarray
     bound: float
+    least: float  # how far the smaller of the two gets from its middle
     turning: bool
+    overlap: bool  # they may start deep in each other
 
     @property
     def field(self) -> int:
@@ -268,7 +270,7 @@ def solid(model: Model, shape: Shape) -> Solid:
     return Solid(shape.name, r + R @ at, R @ shape.turn(), shape.numbers(), WORDS[shape.kind])
 
 
-def geometry(model: Model, a: Shape, b: Shape, way: int, turning: bool) -> Geometry:
+def geometry(model: Model, a: Shape, b: Shape, way: int, turning: bool, overlap: bool) -> Geometry:
     """a felt by b."""
     probes = np.zeros((0, 4))
     if way == PROBES:
@@ -281,7 +283,8 @@ def geometry(model: Model, a: Shape, b: Shape, way: int, turning: bool) -> Geome
         radius = a.numbers()[0] if a.kind in ("sphere", "capsule") else 0.0
         probes = np.column_stack([places, np.full(len(places), radius)])
     bound = a.reach() if b.kind == "plane" else a.reach() + b.reach()
-    return Geometry(solid(model, a), solid(model, b), way, probes, bound, turning)
+    least = min(a.reach(), b.reach())
+    return Geometry(solid(model, a), solid(model, b), way, probes, bound, least, turning, overlap)
 
 
 # ---- what they weigh ------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from madi.run.options import (
     tolerances,
 )
 from madi.run.solver import Solver
-from madi.run.start import assembled, built, over_bumps, refuse_beyond_stops, refuse_jumps, refuse_modes
+from madi.run.start import assembled, built, over_bumps, refuse_beyond_stops, refuse_jumps, refuse_modes, refuse_overlaps
 from madi.run.stream import Stream, store_of, stream_of
 from madi.signals.jumps import speed_jumps
 from madi.system import System
@@ -156,6 +156,7 @@ def prepare(
     start = assembled(system, *start_of(given("start")))
     if system.n_held:
         refuse_beyond_stops(system, start[0])
+        refuse_overlaps(system, start[0])
     longest = over_bumps(system, start, method) if given("max_step") is None else positive(given("max_step"), "max_step")
     steps, jumps = Steps(span, step, rtol, atol, longest), speed_jumps(system, span)
     solver: Solver | CartesianSolver

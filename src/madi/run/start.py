@@ -17,6 +17,7 @@ from madi.model.model import Model
 from madi.signals.jumps import Jump
 from madi.system import System
 
+DEEP = 0.02  # of the smaller shape: shapes do not start so deep in each other by their weight
 BEYOND_STOP = 1e-9  # rad or m; of the coordinate, which counts as 1 at least
 
 if TYPE_CHECKING:
@@ -96,6 +97,34 @@ def refuse_beyond_stops(system: System, q: np.ndarray) -> None:
                 f"{system.coordinates[j]!r} starts at {x:.6g}, {beyond:.3g} beyond its hard stop {name!r} (from {lower:g} "
                 f"to {upper:g}). Start it within (q0=, start=), or move the stop"
             )
+
+
+def overlaps(system: System, q: np.ndarray) -> list[tuple[str, float]]:
+    """Contacts that start with shapes deep in each other, and how deep."""
+    if not system.contact_points:
+        return []
+    gaps, found, k = system.observe(q).touch[0, :, 0], [], 0
+    for force in system.lowered.forces:
+        geometry = force.parameters.get("geometry")
+        if geometry is None:
+            continue
+        depth = -float(np.min(gaps[k : k + geometry.count]))
+        k += geometry.count
+        if depth > DEEP * geometry.least and not geometry.overlap:
+            found.append((force.name, depth))
+    return found
+
+
+def refuse_overlaps(system: System, q: np.ndarray) -> None:
+    """Shapes that start deep in each other would be shot apart."""
+    deep = overlaps(system, q)
+    if deep:
+        told = ", ".join(f"{name!r} by {depth:.3g} m" for name, depth in deep[:4])
+        more = f" and {len(deep) - 4} more" if len(deep) > 4 else ""
+        raise InputError(
+            f"shapes start deep in each other: contact {told}{more}. Start them apart (q0=, start=), leave that pair out of the "
+            "contact, or if it is meant so: m.contact(..., overlap=True)"
+        )
 
 
 def refuse_standstill(system: System, q: np.ndarray) -> None:

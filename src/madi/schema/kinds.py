@@ -325,6 +325,7 @@ CONTACTS: dict[str, Entries] = {
         "damping": (Number("s/m"), "c, in place of restitution"), "exponent": (Number(), "n"),
         "shear": (Number(), "stiffness of bristles over that of the push"),
         "slowest": (Number("m/s"), "slower impacts lose more"),
+        "overlap": (Flag(), "shapes may start deep in each other"),
     },
 }  # fmt: skip
 GROUPS: dict[str, dict[str, Entries]] = {

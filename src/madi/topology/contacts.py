@@ -58,11 +58,11 @@ def elements(model: Model, contact: Contact, a: Shape, b: Shape, masses: dict[st
     name = contact.name if alone else f"{contact.name}:{a.name}-{b.name}"
     numbers = law(contact, a, b, masses)
     turning = any(float(contact.parameters[what]) > 0 for what in ("rolling", "spinning"))
-    made = []
+    overlap, made = bool(contact.parameters["overlap"]), []
     for k, (x, y, way) in enumerate(found):
         shares = "" if k == 0 else "'"
         made.append(Force(f"{name}{shares}", "contact", body_name(x.body), body_name(y.body), parameters={
-            "law": numbers, "geometry": geometry(model, x, y, way, turning)}))  # fmt: skip
+            "law": numbers, "geometry": geometry(model, x, y, way, turning, overlap)}))  # fmt: skip
     return made
 
 

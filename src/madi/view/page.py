@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from madi.system import System
 
 RATE, MOST_FRAMES = 60.0, 1800  # frames per second of the run, and in all
+MOST_PUSHES = 60  # contacts that have arrows
 MOST_MOTION = 8_000_000  # bytes of poses and arrows: of many bodies fewer frames are shown
 MOST_SIGNALS = 2_000_000  # bytes of signals in the page
 MOST_LISTED = 2000  # signals in its list, beside those asked for
@@ -100,7 +101,7 @@ def _made(run: Run, signals: Any, follow: str | None, trace: str | None, speed: 
 def _numbers_per_frame(run: Run, scene: Scene) -> int:
     """Of bodies seven (a pose), of what may have an arrow or a way three, of flexible bodies their line."""
     points = sum("@" in name for name in listed(run.data, "body"))
-    arrows = len(lines_of_forces(scene.model)) + len(listed(run.data, "joint"))
+    arrows = len(lines_of_forces(scene.model)) + len(listed(run.data, "joint")) + len(scene.model.contacts[:MOST_PUSHES])
     beams = sum(body.flexible is not None for body in scene.bodies.values())
     return 7 * len(scene.names) + 3 * (points + arrows + BEAM_POINTS * beams)
 
@@ -237,9 +238,29 @@ def _arrows(run: Run, scene: Scene, poses: np.ndarray, pick: np.ndarray, up: np.
         if joint is not None and joint.at is not None:
             vectors = data["reaction_force"].values[pick, k]
             found.append(_arrow(name, scene.number(joint.child), scene.local(joint.child, joint.at), vectors, False, True))
+    found += _pushes(run, scene, pick)
     largest = max((float(np.nanmax(np.linalg.norm(arrow["vectors"], axis=1))) for arrow in found), default=0.0)
     scale = 0.33 / largest if largest > 0 else 0.0
     return [{**arrow, "vectors": packed(np.nan_to_num(arrow["vectors"])), "scale": scale} for arrow in found]
+
+
+def _pushes(run: Run, scene: Scene, pick: np.ndarray) -> list[dict[str, Any]]:
+    """What shapes in contact do to each other, push and friction, at the middle of the one that feels it."""
+    names, shapes = listed(run.data, "contact"), {shape.name: shape for shape in scene.model.shapes}
+    if not names:
+        return []
+    forces, found = run.data["contact_force"].values[pick], []
+    for contact in scene.model.contacts[:MOST_PUSHES]:
+        a = next((s for s in shapes.values() if contact.a in (s.name, s.group)), None)
+        own = [k for k, name in enumerate(names) if name.split(":")[0].split(".")[0].rstrip("'") == contact.name]
+        if a is None or not own or a.name != contact.a:
+            continue  # groups have too many
+        sign = 1.0 if scene.number(a.body) >= 0 else -1.0
+        holder = a if sign > 0 else shapes.get(contact.b)
+        if holder is not None and scene.number(holder.body) >= 0:
+            at, vectors = np.asarray(holder.at, dtype=float), sign * forces[:, own].sum(axis=1)
+            found.append(_arrow(contact.name, scene.number(holder.body), at, vectors, False))
+    return found
 
 
 def _arrow(name: str, body: int, at: np.ndarray, vectors: np.ndarray, push: bool, reaction: bool = False) -> dict[str, Any]:

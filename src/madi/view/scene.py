@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Point = np.ndarray
 BESIDE = 1e-4  # m: how far beyond a bump it is drawn densely
+PLATE = 0.004  # of the drawing: how thick a plane is drawn
 MOST_PLACES = 6000  # along a road, of its features and of each of its polylines: the page stays small
 
 
@@ -89,6 +90,7 @@ class Scene:
         spread = np.ptp(np.array(points), axis=0) if points else np.ones(3)
         radii = [float(force.parameters["radius"]) for force in self.model.forces if "radius" in force.parameters]
         looks = [float(np.linalg.norm(v.size)) for body in self.bodies.values() for v in body.visuals if v.size is not None]
+        looks += [2 * shape.reach() for shape in self.model.shapes if shape.kind != "plane"]
         size = max(float(np.linalg.norm(spread)), 2 * max(radii, default=0.0), max(looks, default=0.0))
         if size > 0:
             return size
@@ -99,8 +101,12 @@ class Scene:
 
     def shapes(self, body: Body) -> list[dict[str, Any]]:
         """What a body looks like."""
-        if body.visuals:
-            return [shape for visual in body.visuals if (shape := _visual(visual)) is not None]
+        looks = [shape for visual in body.visuals if (shape := _visual(visual)) is not None]
+        looks += [
+            part for shape in self.model.shapes if body_name(shape.body) == body.name for part in _solid(shape, self.size)
+        ]
+        if looks:
+            return looks
         if body.name == "ground" or body.flexible is not None:
             return []
         wheels, arms = self._wheels(body)
@@ -251,6 +257,28 @@ def _visual(visual: Any) -> dict[str, Any] | None:
             **_shape("mesh", [], visual.position, turn), **color, "vertices": triangles.reshape(-1),
         }  # fmt: skip
     return {**_shape(visual.kind, np.atleast_1d(visual.size).tolist(), visual.position, turn), **color}
+
+
+def _solid(shape: Any, size: float) -> list[dict[str, Any]]:
+    """A shape that bodies touch with; of a plane a thin square, of points small balls."""
+    turn, at, (a, b, c) = shape.turn(), np.asarray(shape.at, dtype=float), (0.0, 0.0, 0.0)
+    if shape.kind in ("points", "mesh"):
+        found = [_shape("sphere", [0.004 * size], at + turn @ point, np.eye(3)) for point in shape.corners()]
+    else:
+        a, b, c = shape.numbers()
+        parts = {
+            "plane": [("box", [2 * size, 2 * size, PLATE * size], at - 0.5 * PLATE * size * turn[:, 2])],
+            "sphere": [("sphere", [a], at)],
+            "box": [("box", [2 * a, 2 * b, 2 * c], at)],
+            "cylinder": [("cylinder", [a, 2 * b], at)],
+            "capsule": [
+                ("cylinder", [a, 2 * b], at),
+                ("sphere", [a], at + b * turn[:, 2]),
+                ("sphere", [a], at - b * turn[:, 2]),
+            ],
+        }
+        found = [_shape(kind, numbers, place, turn) for kind, numbers, place in parts[shape.kind]]
+    return [{**part, "color": str(shape.color)} for part in found] if shape.color else found
 
 
 def _apart(points: list[Point], least: float) -> list[Point]:
