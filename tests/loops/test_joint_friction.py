@@ -6,13 +6,14 @@ import pytest
 import madi
 
 
-def four_bar(mu, cut="D"):
+def four_bar(mu):
+    """A crank and a rocker: it never stretches out."""
     m = madi.Model("four-bar")
-    for name, p in (("a", (0, 0, 0.1)), ("b", (0.2, 0, 0.2)), ("c", (0.4, 0, 0.1))):
+    for name, p in (("a", (0, 0, 0.1)), ("b", (0.2, 0, 0.27)), ("c", (0.4, 0, 0.17))):
         m.body(name, mass=1.0, inertia=(0.01, 0.01, 0.01), position=p)
     m.revolute("A", m.ground, "a", at=(0, 0, 0), axis=(0, 1, 0), v0=8.0)
     m.revolute("B", "a", "b", at=(0, 0, 0.2), axis=(0, 1, 0))
-    m.revolute("C", "b", "c", at=(0.4, 0, 0.2), axis=(0, 1, 0))
+    m.revolute("C", "b", "c", at=(0.4, 0, 0.35), axis=(0, 1, 0))
     m.revolute("D", m.ground, "c", at=(0.4, 0, 0), axis=(0, 1, 0), cut=True)
     for joint in "ABC":
         m.friction(f"f{joint}", joint, mu=mu, radius=0.02)
@@ -21,9 +22,8 @@ def four_bar(mu, cut="D"):
 
 @pytest.mark.parametrize("engine", ["plain", "jit"])
 def test_friction_is_that_of_the_load_in_loops(engine):
-    run = madi.simulate(
-        four_bar(0.2), 0.5, rtol=1e-9, engine=engine, times=np.linspace(0, 0.5, 11), reactions=["A", "B", "C"]
-    )
+    span = 0.5 if engine == "jit" else 0.02
+    run = madi.simulate(four_bar(0.2), span, step=2e-3, engine=engine, reactions=["A", "B", "C"])
     for joint in "ABC":
         expected = 0.2 * 0.02 * run[f"{joint}.force"]
         sliding = np.abs(run[f"{joint}.v"]) > 1e-6

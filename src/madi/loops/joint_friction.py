@@ -39,22 +39,22 @@ def load_through(model: Arrays, work: Work, i):
 
 
 @kernel
-def pressing(model: Arrays, work: Work, e, way, R):
-    """(N, its arm) of element e from the load R about the reference origin."""
+def pressing(model: Arrays, work: Work, e, way, R, towards):
+    """(N, its arm) of element e from the load R about the reference origin, where it slides `towards` (1, -1, or 0: neither)."""
     c, s, p = model.force_a[e], model.force_at[e], model.parameter
     i = model.column_body[c]
-    towards, x = direction(model, work, i, c), three(work.r, i)
+    way_of, x = direction(model, work, i, c), three(work.r, i)
     F, n = first(R), to_point(R, x)
     moment = 2.0 / p[s + SPAN] if p[s + SPAN] > 0.0 else 0.0
     if way == SLIDE:
-        d = first(towards)
+        d = first(way_of)
         return size(plus_scaled(F, -dot(F, d), d)) + moment * size(n), 1.0
-    d = second(towards)
+    d = second(way_of)
     if way == HINGE:
         return size(F) + moment * size(plus_scaled(n, -dot(n, d), d)), p[s + RADIUS]
     lead, along = dot(velocity_at(six(work.B, c), x), d), dot(F, d)
     slope = fabs(lead) / p[s + RADIUS]
-    cosine, side = 1.0 / sqrt(1.0 + slope * slope), work.rub_side[e] * lead * along
+    cosine, side = 1.0 / sqrt(1.0 + slope * slope), towards * lead * along
     upward = where(side > 0.0, 1.0, where(side < 0.0, -1.0, 0.0))
     mu = coefficient(model, s, fabs(work.v[c]))
     return fabs(along) / (cosine * (1.0 - upward * mu * slope)), p[s + RADIUS] / cosine
@@ -82,10 +82,14 @@ def friction_of(model: Arrays, work: Work, k, R):
     """What loaded friction k does under the load R, and what it can hold."""
     e = model.loaded[k]
     c, s, h = model.force_a[e], model.force_at[e], model.force_held[e]
-    N, arm = pressing(model, work, e, model.loaded_way[k], R)
-    now = -work.rub_side[e] * coefficient(model, s, fabs(work.v[c])) * arm * N
-    most = model.parameter[s + STATIC] * arm * N
-    work.low[h], work.high[h] = -most, most
+    side, way, static = work.rub_side[e], model.loaded_way[k], model.parameter[s + STATIC]
+    N, arm = pressing(model, work, e, way, R, side)
+    now = -side * coefficient(model, s, fabs(work.v[c])) * arm * N
+    forward, back = N, N
+    if way == THREAD:  # which way it would be moved decides how much it holds
+        forward, _ = pressing(model, work, e, way, R, 1.0)
+        back, _ = pressing(model, work, e, way, R, -1.0)
+    work.low[h], work.high[h] = -static * arm * forward, static * arm * back
     work.rub_load[e], work.rubbed[e] = N, now
     return now
 

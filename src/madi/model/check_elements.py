@@ -71,8 +71,12 @@ def forces(model: Model) -> Iterator[Finding]:
         told = [kind.takes.get(what, NUMBER).problem(what, value) for what, value in force.parameters.items()]
         check: Any = getattr(BY_CODE[kind.code], "check", None)
         if check is not None:
-            a, b = body_name(force.a), body_name(force.b)
-            told += check(replace(force, a=a, b=b), joints.of("body", a, b))
+            if kind.on_joint:
+                a = joint_name(force.a)
+                told += check(replace(force, a=a), joints.of("joint", str(a).partition(".")[0]))
+            else:
+                a, b = body_name(force.a), body_name(force.b)
+                told += check(replace(force, a=a, b=b), joints.of("body", a, b))
         for problem, cure in filter(None, told):
             yield Finding(where, problem, cure)
         value = np.atleast_1d(np.asarray(force.value, dtype=object))

@@ -122,8 +122,8 @@ def refuse_overlaps(system: System, q: np.ndarray) -> None:
         told = ", ".join(f"{name!r} by {depth:.3g} m" for name, depth in deep[:4])
         more = f" and {len(deep) - 4} more" if len(deep) > 4 else ""
         raise InputError(
-            f"shapes start deep in each other: contact {told}{more}. Start them apart (q0=, start=), leave that pair out of the "
-            "contact, or if it is meant so: m.contact(..., overlap=True)"
+            f"shapes start deep in each other: contact {told}{more}. Start them apart (q0=, start=), leave that pair out of "
+            "the contact, or if it is meant so: m.contact(..., overlap=True)"
         )
 
 
