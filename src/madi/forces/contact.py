@@ -187,7 +187,8 @@ def touch(model: Arrays, work: Work, e, k, m, tau, gap, met, frame_b, turning):
     rate = -dot(n, u)
     F, elastic = push(p, s, -gap, rate, work.held[m])
     touching = gap < 0.0
-    share = elastic / where(touching, -gap, 1.0)
+    depth = where(touching, -gap, 1.0)
+    share = elastic / depth, (p[s + EXPONENT] - 1.0) * rate / depth
     told = work.held[m + 1] == HARD
     keep_arrival(work, m, rate, touching)
     work.kept[m + 1] = 0.0

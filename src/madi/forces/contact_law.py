@@ -30,7 +30,7 @@ so nothing is stiff while it slides, and nothing creeps while it sticks: with u 
 stop, or turns round, bristles begin with the force there is: no force jumps then.
 
 *Rolling and spinning* are the same with angular velocities about axes in the plane and the normal, limits rho F and sigma F
-(N m), and a stiffness s rho^2.
+(N m), and a stiffness s L^2, L how far the smaller shape gets from its middle.
 
 docs/references.md: [Hunt, Crossley 1975], [Coulomb 1785], [Stribeck 1902], [Dupont et al. 2002].
 """
@@ -61,8 +61,9 @@ POINT, TURNING_POINT = 1 + BRISTLE, 1 + 3 * BRISTLE  # of a point: speed of arri
     ROLLING,
     SPINNING,
     RESTITUTION,
+    LEVER,
     LAW,
-) = range(15)  # numbers of a law, from p[s] on
+) = range(16)  # numbers of a law, from p[s] on
 DEAD = 0.01  # restitution that counts as none
 FIRST_ORDER, ALMOST = 1e-3, 1.0 - 1e-15  # bounds of eq. (1)'s solution, below 3 (1 - e) / 2 and below 1 / e
 REST = 1e-300  # m2/s2: squared speeds below it have no direction
@@ -101,11 +102,11 @@ def coefficient(p, s, speed):
 
 
 @kernel
-def bristles(work: Work, m, tau, u, n, stiffness, ringing, limits, creep, touching):
+def bristles(work: Work, m, tau, u, n, stiff, ringing, limits, creep, touching):
     """(force, energy stored, power lost) of the bristles with memory from held[m] on, `tau` after the step began, at the
-    velocity u; they are kept off the direction n. What is kept of them if the step ends here goes to work.kept. `limits`:
-    of what sticks and of what slides."""
-    most, slide = limits
+    velocity u; they are kept off the direction n. `stiff`: their stiffness, and its rate against itself. What is kept of
+    them if the step ends here goes to work.kept. `limits`: of what sticks and of what slides."""
+    (stiffness, swell), (most, slide) = stiff, limits
     mode, z0, u0 = work.held[m], at(work.held, m + 1), at(work.held, m + 4)
     sticks = mode == STICKS
     z = plus_scaled(z0, 0.5 * tau, plus(u0, u))
@@ -119,7 +120,7 @@ def bristles(work: Work, m, tau, u, n, stiffness, ringing, limits, creep, touchi
     keep_bristles(work, m, u, f, (sticks, over, dot(u, trial), speed, creep, slide), stiffness, ringing, touching)
     bent = where(sticks, where(over, 0.0, 1.0), 0.0)
     stored = 0.5 * stiffness * bent * dot(z, z)
-    return f, stored, -dot(f, u) - stiffness * bent * dot(z, u)
+    return f, stored, -dot(f, u) - stiffness * bent * dot(z, u) - swell * stored
 
 
 @kernel
@@ -155,18 +156,18 @@ def in_plane(u, n):
 def friction(model: Arrays, work: Work, s, m, tau, u, w, n, F, share, touching):
     """(force, torque, (energy stored, power lost)) of friction at a point with memory from held[m] on: u its velocity of
     sliding, w that of turning, n the normal, in the axes that the memory is in. `share`: the push's own stiffness,
-    k x^(n-1)."""
+    k x^(n-1), and its rate against itself."""
     p = model.parameter
-    stiffness, ringing, creep = p[s + SHEAR] * share, p[s + RINGING], p[s + CREEP]
+    stiffness, ringing, creep, swell = p[s + SHEAR] * share[0], p[s + RINGING], p[s + CREEP], share[1]
     u = in_plane(u, n)
     slide = coefficient(p, s, sqrt(dot(u, u) + REST)) * F
-    f, stored, lost = bristles(work, m, tau, u, n, stiffness, ringing, (p[s + STATIC] * F, slide), creep, touching)
+    f, stored, lost = bristles(work, m, tau, u, n, (stiffness, swell), ringing, (p[s + STATIC] * F, slide), creep, touching)
     torque = (0.0, 0.0, 0.0)
     rho, sigma = p[s + ROLLING], p[s + SPINNING]
     if rho > 0.0 or sigma > 0.0:
-        arm = rho if rho > sigma else sigma
+        lever = p[s + LEVER]
         rolls, spins = in_plane(w, n), scaled(dot(w, n), n)
-        k, slow = stiffness * arm * arm, creep / arm
+        k, slow = (stiffness * lever * lever, swell), creep / lever
         torque, a, b = bristles(work, m + BRISTLE, tau, rolls, n, k, ringing, (rho * F, rho * F), slow, touching)
         m += 2 * BRISTLE
         about, c, d = bristles(work, m, tau, spins, (0.0, 0.0, 0.0), k, ringing, (sigma * F, sigma * F), slow, touching)

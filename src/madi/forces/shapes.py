@@ -41,12 +41,12 @@ def sign(x):
 
 @kernel
 def from_centre(y, radius):
-    """Distance from a sphere around the origin; at its very centre the normal is up."""
+    """Distance from a sphere around the origin; at its very centre the normal is along x."""
     square = dot(y, y)
     none = square < NO_LENGTH
     far = sqrt(where(none, 1.0, square))
     n = scaled(where(none, 0.0, 1.0 / far), y)
-    return where(none, 0.0, far) - radius, (n[0], n[1], n[2] + where(none, 1.0, 0.0))
+    return where(none, 0.0, far) - radius, (n[0] + where(none, 1.0, 0.0), n[1], n[2])
 
 
 @kernel

@@ -40,7 +40,8 @@ def load_through(model: Arrays, work: Work, i):
 
 @kernel
 def pressing(model: Arrays, work: Work, e, way, R, towards):
-    """(N, its arm) of element e from the load R about the reference origin, where it slides `towards` (1, -1, or 0: neither)."""
+    """(N, its arm) of element e from the load R about the reference origin, where it slides `towards` (1, -1; 0: it does
+    not)."""
     c, s, p = model.force_a[e], model.force_at[e], model.parameter
     i = model.column_body[c]
     way_of, x = direction(model, work, i, c), three(work.r, i)

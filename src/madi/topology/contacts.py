@@ -90,6 +90,7 @@ def law(contact: Contact, a: Shape, b: Shape, masses: dict[str, float]) -> tuple
     return (
         stiffness, n, float(damping), bounces, float(given["slowest"]), mu, static, float(given["stribeck"]),
         float(given["shear"]), time, CREEPING * G * time, float(given["rolling"]), float(given["spinning"]), float(hard),
+        min(a.reach(), b.reach()),
     )  # fmt: skip
 
 
