@@ -24,7 +24,8 @@ what it leaves would add up over ever more steps as they get shorter. The matrix
 when Newton gets slow, or once. Where it is eliminated without its entries it takes little longer than an iteration, and
 "when slow" makes it at every step. What whips turns far in a step, and the matrix of its beginning leads nowhere: where
 Newton is slow with it, it is made anew, and in the steps that follow at every iteration, as long as these need it. The first
-guess goes on from the last two accelerations where that would have been nearer in the step before.
+guess goes on from the last two accelerations where that would have been nearer in the step before; with a fixed number of
+iterations it does not.
 
 docs/references.md: [P4], [Newmark 1959], [Chung, Hulbert 1993], [Hilber, Hughes, Taylor 1977], [Brüls, Cardona 2010].
 """
@@ -347,7 +348,8 @@ def substep(m: StructuralMemory, t):
         return NOT_FINITE
     if nr > 0:
         project_onto_constraints(m, t + h, h)
-    look_back(m, h)
+    if m.iterations == 0:
+        look_back(m, h)
     exponential(m.model, m.q_substep, m.trial, m.q_stage)
     for j in range(nq):
         m.q_substep[j] = m.q_stage[j]
