@@ -94,3 +94,13 @@ def test_a_peer_that_is_missing_has_no_row_and_that_is_said(absent, monkeypatch)
         row = next(row for row in report["tables"]["Forward dynamics of a pendulum, from Python and back"]
                    if row["call"].startswith("Exudyn"))  # fmt: skip
         assert np.isnan(row["µs"])
+
+
+def test_balls_settle_as_mujoco_s_do():
+    """Ten balls in a box: after a second all lie on the floor, as deep as either engine lets them."""
+    from madi.bench import contact
+
+    mine, other = contact.ours(10), contact.theirs(10)
+    assert -1.0 < mine["overlap, mm"] < 0.1
+    assert abs(other["overlap, mm"]) < 5.0
+    assert mine["energy rose"] < 1e-3

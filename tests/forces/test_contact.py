@@ -114,7 +114,7 @@ def test_rolling_resistance_stops_a_ball_and_holds_it():
 
 @pytest.mark.parametrize("mu, within", [(0.0, 1e-5), (0.3, 0.05)])
 def test_energy_is_accounted_for(mu, within):
-    """What a bouncing ball has lost is what its contact has dissipated; where it begins to stick, bristles are bent at once."""
+    """What a bouncing ball has lost is what its contact has dissipated; bristles that begin to stick are bent at once."""
     model = known.ball(0.1, (2.0, 0, 0), (0, 0, 0), mu, height=0.2, restitution=0.6)
     run = madi.simulate(model, 0.6, rtol=1e-9, atol=1e-11, times=np.linspace(0, 0.6, 120001))
     lost = np.trapezoid(run["dissipated"], run.data["time"].values)

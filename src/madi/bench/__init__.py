@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from madi.bench import flexible, large, loops, measured, methods, trees
+from madi.bench import contact, flexible, large, loops, measured, methods, trees
 
 
 def realtime(quick: bool = False) -> dict[str, Any]:
@@ -30,5 +30,5 @@ def grows(quick: bool = False) -> dict[str, Any]:
 BENCHMARKS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "trees": trees.report, "loops": loops.report, "realtime": realtime, "methods": methods.report,
     "flexible": flexible.report, "start": start, "large": large.report, "measured": measured.report,
-    "growth": grows,
+    "growth": grows, "contact": contact.report,
 }  # fmt: skip
