@@ -76,7 +76,9 @@ CALLS = {
     "rig, McPherson": lambda: vehicle.kinematics(struts(), "front", steps=3),
     "failed run": failed_run, "runaway": running_away, "drive": drive_without_numbers,
     "statics and around": statics_and_around,
-    "absolute coordinates": lambda: madi.simulate(far_four_bar(HERE), 0.02, step=1e-2, formulation="cartesian"),
+    "absolute coordinates": lambda: madi.simulate(
+        far_four_bar(HERE), 0.02, step=1e-2, formulation="cartesian", engine="jit"
+    ),
     "table": lambda: madi.simulate(far_four_bar(HERE), 0.02, step=1e-2, reactions=["A"]).table(),
     "tires": on_tires, "equations": equations,
     "many": many,
