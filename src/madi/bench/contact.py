@@ -18,7 +18,7 @@ from madi.run.simulate import simulate
 
 RADIUS, DENSITY, FRICTION = 0.05, 1000.0, 0.5
 STEP, SPAN = 2e-3, 1.0
-TOLERANCE = 1e-5  # m/s, of the impulses
+TOLERANCE = 1e-4  # m/s, of the impulses
 COUNTS, QUICK = (10, 40, 100), (10, 40)
 SEED = 1
 

@@ -64,7 +64,7 @@ class Work(LoopWork):
     items: int = integer()  # how many
     feels: int = integer()  # columns of them so far
     filled: int = integer()  # numbers of rows so far
-    item: Reals = reals("n_hard", 13)
+    item: Reals = reals("n_hard", 19)
     item_kind: Ints = ints("n_hard")
     item_of: Ints = ints("n_hard")  # element
     item_held: Ints = ints("n_hard")  # first of its held values

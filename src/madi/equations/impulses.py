@@ -9,8 +9,9 @@ its plane, g the gap, u = J v, u- the same before the step)
     |p_t| <= mu p_n,   the largest dissipation: u'_t = 0, or against it with |p_t| = mu p_n,
 
 the same without friction for hard stops, with |p| <= h F for friction of joints. They are found one after the other, back
-and forth, each exactly (projected Gauss-Seidel; the impulses of the last step are the first guess), until no speed changes
-by more than a tolerance: what is left is the residual that statistics tell.
+and forth, each exactly (projected Gauss-Seidel; the impulses of the last step are the first guess), led on by conjugate
+directions of their changes (Silcowitz, Niebe, Erleben), until no speed changes by more than a tolerance: what is left is the
+residual that statistics tell.
 
 *Coordinates.* In a tree M = L^T D L (dynamics/recursive.py), and with u = D^1/2 L v and the row w = D^-1/2 L^-T J^T,
 J v = w u, and an impulse adds w p to u. w is not zero on the paths of the two bodies alone, so a contact of two balls costs
@@ -21,7 +22,7 @@ the step and carries no energy.
 
 Numbers are judged here: these kernels are not traced.
 
-docs/references.md: [Moreau 1988], [Jean 1999], [Anitescu, Potra 1997].
+docs/references.md: [Moreau 1988], [Jean 1999], [Anitescu, Potra 1997], [Silcowitz et al. 2010].
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from madi.dynamics.points import from_ground
 from madi.equations.fields import Arrays, Work
 from madi.equations.modes import masses
 from madi.equations.motion import apply_drives, take_held
-from madi.forces.contact import are_near, met_at, numbers_of_point, points_of
+from madi.forces.contact import OFF, are_near, met_at, numbers_of_point, points_of
 from madi.forces.contact_law import CREEP, HARD, MU, RESTITUTION, SLOWEST, STATIC, coefficient
 from madi.forces.friction import sliding
 from madi.forces.hard_stop import LOWER, REST, UPPER
@@ -47,11 +48,10 @@ H, TOLERANCE, SWEEPS, GIVEN = range(4)  # of `out`, on entry; then displacements
 RESIDUAL, TAKEN, MET = range(3)  # on return
 POINT, ONE_SIDED, BRAKE = 3, 1, 2  # kinds of items: their number of rows, or one
 # numbers of an item: base rates (3), wanted speed, limit, impulses (3), inverse masses (2), gap, displacement, speed if
-# nothing touched
-RATE, WANTED, LIMIT, IMPULSE, MOBILITY, ACROSS, GAP, APART, ALONE = 0, 3, 4, 5, 8, 9, 10, 11, 12
+# nothing touched, impulses before a sweep (3), direction in which they change (3)
+RATE, WANTED, LIMIT, IMPULSE, MOBILITY, ACROSS, GAP, APART, ALONE, LAST, WAY = 0, 3, 4, 5, 8, 9, 10, 11, 12, 13, 16
 NEVER = 1e300
 TOO_MANY = -1.0  # residual: more points in touch than there is room for
-NEARLY = 1e-14  # of the largest: a row that nothing answers
 
 
 @kernel
@@ -75,10 +75,7 @@ def impulses(model: Arrays, work: Work, t, q, v, x, out):
     if work.items > 0:
         into_impulse_space(model, work, v)
         guess(work)
-        for taken_now in range(sweeps):
-            residual, taken = sweep(model, work, taken_now % 2 == 1), taken_now + 1
-            if residual <= tolerance:
-                break
+        residual, taken = find(model, work, tolerance, sweeps)
         out_of_impulse_space(model, work, v)
         tell(model, work, x, h)
     apart(model, work, v, h, out, tolerance, sweeps)
@@ -121,6 +118,7 @@ def contact_items(model: Arrays, work: Work, e, x, h):
     """The points of an element that would overlap, or pushed in the last step."""
     s, m = model.force_at[e], model.force_held[e] + 1
     numbers, positioned = numbers_of_point(model, s), h > 0.0
+    x[model.nv + model.force_held[e]] = 0.0 if positioned else OFF
     close = positioned and are_near(model, work, e)
     for k in range(points_of(model, e)):
         at = model.nv + m
@@ -446,6 +444,40 @@ def guess(work: Work):
     for i in range(work.items):
         for j in range(rows_of(work, i)):
             give_impulse(work, i, j, work.item[i, IMPULSE + j])
+
+
+@kernel
+def find(model: Arrays, work: Work, tolerance, sweeps):
+    """(residual, sweeps taken): sweeps there and back, each led on by conjugate directions of the changes so far."""
+    law, residual, before = work.item, 0.0, 0.0
+    for k in range(sweeps):
+        for i in range(work.items):
+            for j in range(3):
+                law[i, LAST + j] = law[i, IMPULSE + j]
+        residual = sweep(model, work, k % 2 == 1)
+        if residual <= tolerance or k == sweeps - 1:
+            return residual, k + 1
+        before = lead_on(work, before)
+    return residual, sweeps
+
+
+@kernel
+def lead_on(work: Work, before):
+    """Go on along the direction of the changes so far, as long as they become smaller; the square of the last change."""
+    law, square = work.item, 0.0
+    for i in range(work.items):
+        for j in range(rows_of(work, i)):
+            change = law[i, IMPULSE + j] - law[i, LAST + j]
+            square += change * change
+    beta = square / before if square < before else 0.0
+    for i in range(work.items):
+        for j in range(rows_of(work, i)):
+            change, step = law[i, IMPULSE + j] - law[i, LAST + j], beta * law[i, WAY + j]
+            law[i, WAY + j] = step + change
+            if step != 0.0:
+                law[i, IMPULSE + j] = law[i, IMPULSE + j] + step
+                give_impulse(work, i, j, step)
+    return square
 
 
 @kernel

@@ -40,6 +40,7 @@ COUNT, WAY, FIELD, BOUND = LAW, LAW + 1, LAW + 2, LAW + 3  # points, how they ar
 A, B = LAW + 4, LAW + 16  # frames: centre, axes
 SIZES_A, SIZES_B = LAW + 28, LAW + 31
 FIRST = LAW + 34  # centres and radii of probes, four numbers each
+OFF = 1e300  # s: a step that begins so late: a time-stepping method asks for what is without contact
 FAR = 4.0  # of what a reaches: farther apart nothing is looked at
 TOUCH, PLACE = (
     14,
@@ -56,6 +57,14 @@ KIND = ForceKind(
 @kernel
 def apply(model: Arrays, work: Work, e):
     """Push and friction on both bodies, point by point."""
+    account(work, e, 0.0, 0.0, 0.0, 0.0)
+    if needed(work.held[model.force_held[e]] < OFF):
+        meet(model, work, e)
+
+
+@kernel
+def meet(model: Arrays, work: Work, e):
+    """The same, where contact acts."""
     a, b, s, m = model.force_a[e], model.force_b[e], model.force_at[e], model.force_held[e]
     common, o = model.frame[a] == model.frame[b], seen_from(model, a, b)
     place_a, velocity_a = point_state(model, work, a, s + A, common, o)
@@ -63,7 +72,6 @@ def apply(model: Arrays, work: Work, e):
     frame_b = axes(model, work, b, s + B + 3, common)
     between, apart = minus(place_a, place_b), minus(velocity_a, velocity_b)
     work.kept[m] = work.now
-    account(work, e, 0.0, 0.0, 0.0, 0.0)
     if needed(near(model, s, frame_b, between)):
         feel(model, work, e, place_a, place_b, frame_b, apart)
     else:

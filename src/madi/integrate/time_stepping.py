@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from madi.errors import InputError
+from madi.forces.contact import OFF
 from madi.integrate.march import begin_with_accelerations, fixed_steps
 from madi.integrate.memory import DONE
 from madi.integrate.method import Method, a_time
@@ -66,6 +67,7 @@ def begin(m: ContactMemory):
         ask(m, m.t, 0.0, m.q, m.v)
     for k in range(m.model.nv + m.model.n_held):
         m.alone[k] = m.applied[k]
+        m.applied[k] = 0.0 if m.applied[k] >= OFF else m.applied[k]
     return begin_with_accelerations(m)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from madi.assembly.assemble import by_element
 from madi.integrate.memory import NEWTON_FAILED, NOT_FINITE, STEP_TOO_SMALL
+from madi.integrate.time_stepping import TOO_MANY
 from madi.integrate.structural import ONCE
 from madi.loops.kkt import NEARLY_SINGULAR
 from madi.loops.memory import AT_POSITIONS, NOT
@@ -41,6 +42,12 @@ def explain(run: Solver, status: int) -> str:
         )
     if status == NEWTON_FAILED:
         return where + _not_converged(run) + kept
+    if status == TOO_MANY:
+        room = run.system.layout.header("n_hard")
+        return (
+            f"{where}more points touch than there is room for ({room}). Let fewer shapes touch, or take coarser ones (fewer "
+            f"corners).{kept}"
+        )
     assert status == NOT_FINITE
     if getattr(m, "policy", None) == ONCE:
         return f"{where}the state grew beyond all bounds. The matrix is that of the start: use jacobian='step'.{kept}"
