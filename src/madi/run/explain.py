@@ -8,8 +8,8 @@ import numpy as np
 
 from madi.assembly.assemble import by_element
 from madi.integrate.memory import NEWTON_FAILED, NOT_FINITE, STEP_TOO_SMALL
-from madi.integrate.time_stepping import TOO_MANY
 from madi.integrate.structural import ONCE
+from madi.integrate.time_stepping import TOO_MANY
 from madi.loops.kkt import NEARLY_SINGULAR
 from madi.loops.memory import AT_POSITIONS, NOT
 from madi.results.diagnose import cause, runaway
