@@ -90,7 +90,7 @@ class Scene:
         spread = np.ptp(np.array(points), axis=0) if points else np.ones(3)
         radii = [float(force.parameters["radius"]) for force in self.model.forces if "radius" in force.parameters]
         looks = [float(np.linalg.norm(v.size)) for body in self.bodies.values() for v in body.visuals if v.size is not None]
-        looks += [2 * shape.reach() for shape in self.model.shapes if shape.kind != "plane"]
+        looks += [3 * shape.reach() for shape in self.model.shapes if shape.kind != "plane"]
         size = max(float(np.linalg.norm(spread)), 2 * max(radii, default=0.0), max(looks, default=0.0))
         if size > 0:
             return size
