@@ -71,8 +71,8 @@ def simulate(
     "newmark-explicit-full"; implicit, for stiff models, "newmark" (madi.Newmark(gamma=0.5, beta=0.25, iterations=2)),
     "generalized-alpha" (madi.GeneralizedAlpha). Adaptive (rtol, atol, max_step): "dopri" (madi.DormandPrince), "abm"
     (madi.Adams), for stiff models "radau" (madi.Radau), "ida", "cvode" (SUNDIALS); "abm" and "radau" take a step too.
-    Default: "rk4" if a step is given, else "dopri". `rtol` None: 1e-6; `atol` None: a hundredth of rtol. `max_step`
-    None: the whole duration; with bumps on a road, what meets them at the speed of the start.
+    Hard contact: madi.TimeStepping(step). Default: "rk4" if a step is given, else "dopri". `rtol` None: 1e-6; `atol` None: a
+    hundredth of rtol. `max_step` None: the whole duration; with bumps, what meets them at the speed of the start.
     `loops`: how loops are kept closed: "projection" (madi.Projection, the default; sparse, drift-free); by independent
     directions, drift-free too, "pseudo-inverse", "svd", "qr", "partition" (`madi.compare` tells them apart); "augmented",
     "baumgarte" (madi.Baumgarte(10, 10)).
@@ -83,11 +83,9 @@ def simulate(
     `reactions`: joints (and constraints) whose loads are recorded: names, or {name: axes}, run["A.fx"] then in the axes of
     "parent", "child" or "joint", not the ground's (run["A.fx_child"] is always there).
     `start`: (q0, v0), each all numbers, {name: value} or None; or what has a q and a v. Default the joints'.
-    `progress`: a bar (in a log, lines); default on long runs. `history`: keep of every step what it did (step_size,
-    step_residual, step_violation, step_condition over step_time).
-    `checkpoint`: a file in which the run is kept while it goes on, and taken up from again: see madi.Checkpoint.
-    `out`: a file (.nc) the run goes to, so that its memory does not grow with its outputs; the Run reads from it: see
-    madi.Stream.
+    `progress`: a bar (in a log, lines); default on long runs. `history`: keep of every step what it did (step_size, ...).
+    `checkpoint`: a file in which the run is kept while it goes on, and taken up again (madi.Checkpoint). `out`: a file
+    (.nc) the run goes to, so that its memory does not grow with its outputs (madi.Stream).
     A run that fails raises RunError with what was computed in `error.run`; so does Ctrl-C (KeyboardInterrupt).
     """
     refuse("simulate", old, OPTIONS)
@@ -99,14 +97,16 @@ def simulate(
                "history": history}  # fmt: skip
     stream = stream_of(out)
     try:
-        solver = prepare(model, duration, engine=engine, store=store_of(stream, kept), **options)
-        return run_solver(solver, progress, kept, stream)
+        return run_solver(
+            prepare(model, duration, engine=engine, store=store_of(stream, kept), **options), progress, kept, stream
+        )
     except EngineError as error:
         if engine != "auto":
             raise
         warn_of_compiler(error)
-        solver = prepare(model, duration, engine="jit", store=store_of(stream, kept), **options)
-        return run_solver(solver, progress, kept, stream)
+        return run_solver(
+            prepare(model, duration, engine="jit", store=store_of(stream, kept), **options), progress, kept, stream
+        )
 
 
 OPTIONS = tuple(name for name in signature(simulate).parameters if name not in ("model", "duration", "old"))
