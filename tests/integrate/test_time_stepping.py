@@ -117,3 +117,19 @@ def test_options_are_checked():
         madi.simulate(dry_friction.ball(), 1.0, step=1e-2, method=madi.TimeStepping(1e-3))
     with pytest.raises(madi.InputError, match="sweeps=0"):
         madi.TimeStepping(sweeps=0)
+
+
+@pytest.mark.parametrize(
+    "add, told",
+    [
+        (lambda m: m.event("top", lambda t, q, v: v["z"]), "'top' is an event"),
+        (lambda m: m.friction("pin", "z", mu=0.1), "by its joint's load"),
+        (lambda m: (m.shape("s", "ball", "sphere", radius=0.1), m.shape("p", m.ground, "plane", at=(0, 0, -9)),
+                    m.contact("c", "s", "p", rolling=1e-3)), "resists rolling"),
+    ],
+)  # fmt: skip
+def test_what_it_would_pass_over_is_refused(add, told):
+    model = dry_friction.ball()
+    add(model)
+    with pytest.raises(madi.InputError, match=told):
+        hard(model, 0.1)

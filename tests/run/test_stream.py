@@ -1,6 +1,5 @@
 """Runs that go to a file while they are computed: that of `run.save`, in little memory, and never half of it."""
 
-import importlib.util
 import os
 import signal
 import subprocess
@@ -80,8 +79,6 @@ def agree(a, b):
 @pytest.mark.parametrize("case", [*CASES, "in Python"])
 def test_the_file_is_the_one_that_save_writes(case, tmp_path, small_pieces):
     drawn, options = CASES.get(case, (in_python, {"engine": "jit"}))
-    if options.get("method") == "ida" and importlib.util.find_spec("sksundae") is None:
-        pytest.skip("no SUNDIALS")
     options = {"engine": "jit", "times": TIMES, **options}
     saved = madi.simulate(drawn(HERE), 0.2, **options).save(tmp_path / "saved.nc")
     run = madi.simulate(drawn(HERE), 0.2, **options, out=tmp_path / "run.nc")

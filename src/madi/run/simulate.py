@@ -33,7 +33,16 @@ from madi.run.options import (
     tolerances,
 )
 from madi.run.solver import Solver
-from madi.run.start import assembled, built, over_bumps, refuse_beyond_stops, refuse_jumps, refuse_modes, refuse_overlaps
+from madi.run.start import (
+    assembled,
+    built,
+    over_bumps,
+    refuse_beside_hard_contact,
+    refuse_beyond_stops,
+    refuse_jumps,
+    refuse_modes,
+    refuse_overlaps,
+)
 from madi.run.stream import Stream, store_of, stream_of
 from madi.signals.jumps import speed_jumps
 from madi.system import System
@@ -146,6 +155,8 @@ def prepare(
     rtol, atol = tolerances(given("rtol"), given("atol"))
     if system.n_held:
         refuse_modes(system, method, formulation)
+        if method.hard:
+            refuse_beside_hard_contact(system)
     if formulation == "cartesian":
         system = _for_cartesian(model, system, engine, method)
     elif formulation not in (None, "auto", *FORMULATIONS):

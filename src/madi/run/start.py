@@ -9,6 +9,8 @@ import numpy as np
 
 from madi.assembly.assemble import start_vector
 from madi.errors import InputError
+from madi.forces import KINDS as FORCES
+from madi.forces.contact_law import ROLLING, SPINNING
 from madi.forces.modes import STOP
 from madi.given import Start
 from madi.integrate.method import Method
@@ -81,6 +83,24 @@ def refuse_modes(system: System, method: Method, formulation: str | None) -> Non
         raise InputError(f"{told}; method={method.name!r} takes its steps outside madi: use radau, dopri or abm")
     if formulation == "cartesian":
         raise InputError(f"{told}; formulation='cartesian' has none: leave it out")
+
+
+def refuse_beside_hard_contact(system: System) -> None:
+    """What a time-stepping method would pass over: it has no events, and friction by numbers or by contact alone."""
+    instead = "method=madi.TimeStepping has"
+    for force in system.lowered.forces:
+        kind, numbers = FORCES[force.kind], force.parameters.get("law")
+        if kind.watches:
+            raise InputError(f"{force.name!r} is an event; {instead} none: watch the signal in its run, or use dopri or rk4")
+        if kind.by_load:
+            raise InputError(
+                f"friction {force.name!r} is by its joint's load; {instead} none such: give coulomb=, or use dopri"
+            )
+        if kind.touches is not None and numbers is not None and (numbers[ROLLING] > 0 or numbers[SPINNING] > 0):
+            raise InputError(
+                f"contact {force.name!r} resists rolling or spinning; {instead} no such resistance: leave rolling= and "
+                "spinning= out, or use dopri or radau"
+            )
 
 
 def refuse_beyond_stops(system: System, q: np.ndarray) -> None:
