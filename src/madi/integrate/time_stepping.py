@@ -59,19 +59,6 @@ def ask(m: ContactMemory, t, h, q, v):
 
 
 @kernel
-def begin(m: ContactMemory):
-    """No force of a contact law is at work from now on."""
-    for k in range(m.model.n_held):
-        m.around[m.model.nv + k] = m.applied[m.model.nv + k]
-    if present(m.impulses):
-        ask(m, m.t, 0.0, m.q, m.v)
-    for k in range(m.model.nv + m.model.n_held):
-        m.alone[k] = m.applied[k]
-        m.applied[k] = 0.0 if m.applied[k] >= OFF else m.applied[k]
-    return begin_with_accelerations(m)
-
-
-@kernel
 def alone(m: ContactMemory, t, h):
     """m.x1 = (theta, v): where the step leads if nothing touches."""
     nv = m.model.nv
@@ -107,6 +94,23 @@ def step(m: ContactMemory, t, h):
     for c in range(nv):
         m.a1[c] = (m.v1[c] - m.v[c]) / h
     return DONE
+
+
+@kernel
+def begin(m: ContactMemory):
+    """No force of a contact law is at work from now on. The forces of the start are those that a first step finds."""
+    for k in range(m.model.n_held):
+        m.around[m.model.nv + k] = m.applied[m.model.nv + k]
+    if present(m.impulses):
+        ask(m, m.t, 0.0, m.q, m.v)
+    for k in range(m.model.nv + m.model.n_held):
+        m.alone[k] = m.applied[k]
+        m.applied[k] = 0.0 if m.applied[k] >= OFF else m.applied[k]
+    if present(m.impulses):
+        status = step(m, m.t, m.step)
+        if status != DONE:
+            return status
+    return begin_with_accelerations(m)
 
 
 LOOP = fixed_steps("time-stepping", ContactMemory, step, begin)
